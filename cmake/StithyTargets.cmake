@@ -1,0 +1,29 @@
+# How our targets are set up: one function, so that flags stand in one place.
+
+# The rooms of src/, in the order in which they may include each other.
+set(STITHY_ROOMS base runtime ir ops transform pass plan cpu cuda array trace)
+
+# stithy_setup(target): language level, warnings and sanitizers of a target of ours.
+function(stithy_setup target)
+  stithy_warnings(${target})
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  if(STITHY_SANITIZE)
+    list(JOIN STITHY_SANITIZE "," kinds)
+    target_compile_options(${target} PRIVATE -fsanitize=${kinds} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
+    target_link_options(${target} PRIVATE -fsanitize=${kinds})
+  endif()
+endfunction()
+
+# stithy_link_rooms(target room): the object files of a room and of the rooms below it. A target that needs a higher room does not link.
+function(stithy_link_rooms target last)
+  foreach(room IN LISTS STITHY_ROOMS)
+    if(TARGET stithy_${room})
+      target_link_libraries(${target} PRIVATE stithy_${room})
+    endif()
+    if(room STREQUAL last)
+      break()
+    endif()
+  endforeach()
+  target_link_libraries(${target} PRIVATE stithy_headers fmt::fmt Threads::Threads ${CMAKE_DL_LIBS} m)
+endfunction()
