@@ -1,0 +1,55 @@
+#include "ir/function.hpp"
+
+namespace stithy::ir {
+
+std::vector<Type> Function::parameter_types() const {
+    return {types_.begin(), types_.begin() + static_cast<std::ptrdiff_t>(parameter_count_)};
+}
+
+std::vector<Type> Function::result_types() const {
+    std::vector<Type> types;
+    types.reserve(results_.size());
+    for (ValueId r : results_) types.push_back(types_[r]);
+    return types;
+}
+
+const std::vector<std::int32_t>& Function::defining_op() const {
+    std::lock_guard lock(mutex_);
+    if (defining_.empty()) {
+        std::vector<std::int32_t> defining(types_.size() + 1, -1); // one more, so that it is never empty
+        for (std::size_t i = 0; i < ops_.size(); ++i)
+            for (std::uint32_t r = 0; r < ops_[i].result_count; ++r) defining[ops_[i].first_result + r] = static_cast<std::int32_t>(i);
+        defining_ = std::move(defining);
+    }
+    return defining_;
+}
+
+Builder::Builder(std::string name) : function_(std::make_shared<Function>()) { function_->name_ = std::move(name); }
+
+ValueId Builder::parameter(Type type, bool linear) {
+    internal_check(function_->ops_.empty(), "parameter after an operation");
+    if (linear || !function_->linear_.empty()) {
+        function_->linear_.resize(function_->parameter_count_);
+        function_->linear_.push_back(linear);
+    }
+    function_->types_.push_back(std::move(type));
+    return static_cast<ValueId>(function_->parameter_count_++);
+}
+
+ValueId Builder::append(Op op, std::span<const Type> result_types) {
+    for (ValueId v : op.operands) internal_check(v < function_->types_.size(), "operand that does not exist");
+    op.first_result = static_cast<ValueId>(function_->types_.size());
+    op.result_count = static_cast<std::uint32_t>(result_types.size());
+    const ValueId first = op.first_result;
+    function_->types_.insert(function_->types_.end(), result_types.begin(), result_types.end());
+    function_->ops_.push_back(std::move(op));
+    return first;
+}
+
+FunctionPtr Builder::finish(std::vector<ValueId> results) {
+    for (ValueId v : results) internal_check(v < function_->types_.size(), "result that does not exist");
+    function_->results_ = std::move(results);
+    return std::exchange(function_, std::make_shared<Function>());
+}
+
+} // namespace stithy::ir
