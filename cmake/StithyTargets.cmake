@@ -3,16 +3,21 @@
 # The rooms of src/, in the order in which they may include each other.
 set(STITHY_ROOMS base runtime ir ops transform pass plan cpu cuda array trace)
 
-# stithy_setup(target): language level, warnings and sanitizers of a target of ours.
-function(stithy_setup target)
-  stithy_warnings(${target})
-  target_compile_features(${target} PRIVATE cxx_std_20)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+# stithy_sanitize(target): the sanitizers asked for by STITHY_SANITIZE.
+function(stithy_sanitize target)
   if(STITHY_SANITIZE)
     list(JOIN STITHY_SANITIZE "," kinds)
     target_compile_options(${target} PRIVATE -fsanitize=${kinds} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
     target_link_options(${target} PRIVATE -fsanitize=${kinds})
   endif()
+endfunction()
+
+# stithy_setup(target): language level, warnings and sanitizers of a target of ours.
+function(stithy_setup target)
+  stithy_warnings(${target})
+  stithy_sanitize(${target})
+  target_compile_features(${target} PRIVATE cxx_std_20)
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
 endfunction()
 
 # stithy_link_rooms(target room): the object files of a room and of the rooms below it. A target that needs a higher room does not link.
@@ -26,4 +31,10 @@ function(stithy_link_rooms target last)
     endif()
   endforeach()
   target_link_libraries(${target} PRIVATE stithy_headers fmt::fmt Threads::Threads ${CMAKE_DL_LIBS} m)
+endfunction()
+
+# stithy_add_test(name labels command...): a test with its labels. Compiled kernels are cached in the build folder, not in the user's home.
+function(stithy_add_test name labels)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900 ENVIRONMENT "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
 endfunction()

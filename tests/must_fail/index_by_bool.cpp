@@ -1,0 +1,8 @@
+// A truth value is not an index.
+// expect: no match for call|no matching function|constraints not satisfied|deleted
+#include <stithy/stithy.hpp>
+
+int main() {
+    stithy::Array x = stithy::zeros({3});
+    auto y = x(true);
+}

@@ -1,0 +1,15 @@
+// A struct with a base class is no tree of arrays.
+// expect: tree|Tree|constraints not satisfied
+#include <stithy/stithy.hpp>
+
+struct Base {
+    stithy::Array weight;
+};
+struct Derived : Base {
+    stithy::Array bias;
+};
+
+int main() {
+    auto f = stithy::jit([](Derived d) { return d.weight + d.bias; });
+    f(Derived{{stithy::zeros({3})}, stithy::zeros({3})});
+}
