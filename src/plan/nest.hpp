@@ -126,11 +126,18 @@ public:
     Nest finish(); ///< checks that all blocks are closed
 
 private:
-    NestValue append(Instruction instruction);
+    NestValue append(const Instruction& instruction);
     NestValue shared(const Instruction& instruction);
+    NestValue simplified(ir::OpCode op, NestValue a, NestValue b) const;
+    void open_block(const Instruction& instruction);
+    void forget(std::size_t first); ///< takes the values from `first` on out of the table: their block has ended
+    void grow();
+
     Nest nest_;
-    std::vector<std::size_t> open_;                          ///< first instruction of each open block
-    std::vector<std::vector<std::pair<std::uint64_t, NestValue>>> known_; ///< pure values by hash, a table per open block
+    std::vector<std::size_t> open_; ///< first instruction of each open block
+    // Pure values by hash: a chain per bucket, the newest first, so that a block's values leave from the heads.
+    std::vector<NestValue> heads_, next_;
+    std::size_t count_ = 0;
 };
 
 /// Checks structure and dtypes of a nest; throws InternalError with its text.
