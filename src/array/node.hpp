@@ -1,0 +1,74 @@
+#pragma once
+#include "base/error.hpp"
+#include "ir/type.hpp"
+#include "runtime/buffer.hpp"
+#include "runtime/intrusive.hpp"
+#include "stithy/array.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace stithy {
+using Arrays = std::vector<Array>;
+}
+
+namespace stithy::detail {
+
+class Trace;
+
+/// What an Array points to: either a buffer (a concrete array) or a value of a trace. Immutable but for `take_buffer`.
+class ArrayNode final : public NodeCount {
+public:
+    static constexpr std::uint32_t no_id = ~std::uint32_t{0};
+
+    ArrayNode(DType dtype, Shape shape, Device device, const Location& location);
+    ~ArrayNode();
+
+    [[nodiscard]] DType dtype() const { return dtype_; }
+    [[nodiscard]] const Shape& shape() const { return shape_; }
+    [[nodiscard]] Device device() const { return device_; }
+    [[nodiscard]] ir::Type type() const { return {dtype_, shape_}; }
+    /// Where the user's code made it; line 0 when unknown.
+    [[nodiscard]] const Location& location() const { return location_; }
+
+    [[nodiscard]] bool traced() const { return trace_ != nullptr; }
+    /// Of a concrete array; null for a traced one.
+    [[nodiscard]] const Ref<runtime::Buffer>& buffer() const { return buffer_; }
+    /// The trace that the value belongs to, which may have ended; null for a concrete array.
+    [[nodiscard]] Trace* trace() const { return trace_.get(); }
+    /// The value's number, in whatever sense its trace gives to it.
+    [[nodiscard]] std::uint32_t id() const { return id_; }
+    /// The value one level below, of a recording trace; undefined for a staged one.
+    [[nodiscard]] const Array& below() const { return below_; }
+
+private:
+    friend Array make_concrete(DType, Shape, Ref<runtime::Buffer>, const Location&, Device);
+    friend Array make_traced(Ref<Trace>, DType, Shape, Device, std::uint32_t, Array, const Location&);
+    friend Ref<runtime::Buffer> take_buffer(const Array&, bool);
+
+    DType dtype_;
+    Device device_;
+    std::uint32_t id_ = no_id;
+    Shape shape_;
+    Ref<runtime::Buffer> buffer_;
+    Ref<Trace> trace_;
+    Array below_;
+    Location location_;
+};
+
+/// The node of a defined array; Error (for `operation`) for a default-made one.
+const ArrayNode& node_of(const Array& x, const char* operation = "array", const Location& location = Location());
+/// The same where the caller knows that it is defined.
+inline const ArrayNode& node(const Array& x) { return *static_cast<const ArrayNode*>(x.node()); }
+
+/// An array over a buffer of dtype's size times the elements of shape.
+Array make_concrete(DType dtype, Shape shape, Ref<runtime::Buffer> buffer, const Location& location = Location(), Device device = Device());
+/// A value of a trace: `id` as the trace likes; `below` is the value one level below, for recording traces.
+Array make_traced(Ref<Trace> trace, DType dtype, Shape shape, Device device, std::uint32_t id, Array below, const Location& location);
+/// The buffer of a concrete array; when `dying` and this is the only handle, the array is left without it, so that the buffer may be unique.
+Ref<runtime::Buffer> take_buffer(const Array& x, bool dying);
+
+/// The concrete array under recorded values. Error that names `operation` when the value is staged (it has no number yet) or its trace has ended.
+const Array& bottom(const Array& x, const char* operation, const Location& location);
+
+} // namespace stithy::detail
