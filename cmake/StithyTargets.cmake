@@ -36,5 +36,5 @@ endfunction()
 # stithy_add_test(name labels command...): a test with its labels. Compiled kernels are cached in the build folder, not in the user's home.
 function(stithy_add_test name labels)
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900 ENVIRONMENT "XDG_CACHE_HOME=${PROJECT_BINARY_DIR}/cache")
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900 ENVIRONMENT "STITHY_CACHE_DIR=${PROJECT_BINARY_DIR}/cache")
 endfunction()
