@@ -3,32 +3,31 @@
 #include "array/trace.hpp"
 #include "ir/function.hpp"
 
+#include <initializer_list>
 #include <span>
 
 namespace stithy::detail {
 
 /// The one door of every public operation. Finds the trace that the operation belongs to (`find_trace`) and hands it over, else runs it now.
 /// Shapes and dtypes are checked by the operation's shape rule; Error with the user's line.
-/// Bit i of `dying` marks operands[i] as an array that the caller gives up.
-Arrays bind(ir::OpCode code, std::span<const Array> operands, const ir::AttrPtr& attr = nullptr, std::span<const ir::FunctionPtr> regions = {},
-            const Location& location = Location(), std::uint64_t dying = 0);
-
+Arrays bind(const Operation& operation);
 /// The same for operations of one result.
-Array bind1(ir::OpCode code, std::span<const Array> operands, const ir::AttrPtr& attr = nullptr, std::span<const ir::FunctionPtr> regions = {},
-            const Location& location = Location(), std::uint64_t dying = 0);
-inline Array bind1(ir::OpCode code, std::initializer_list<Array> operands, const ir::AttrPtr& attr = nullptr, const Location& location = Location()) {
-    return bind1(code, std::span<const Array>(operands.begin(), operands.size()), attr, {}, location);
-}
+Array bind1(const Operation& operation);
+/// Of plain operands and an attribute.
+Array bind1(ir::OpCode code, std::initializer_list<Array> operands, ir::AttrPtr attr, const Location& location);
+/// Of an operation whose result type is the caller's word (reshape, broadcast_in_dim, convert, iota, ...).
+Array bind_as(const ir::Type& result, ir::OpCode code, std::initializer_list<Array> operands, ir::AttrPtr attr, const Location& location);
 
 /// The trace that an operation on these operands belongs to: the innermost staging trace, or a recording trace above it that made one of the operands;
 /// null: none, it runs now. Error for an undefined operand, one whose trace has ended, or one of another thread.
 Trace* find_trace(std::span<const Array* const> operands, const char* operation, const Location& location);
+/// The same, for one operand after the other: start with `innermost_staging()`.
+Trace* join_trace(Trace* so_far, const Array& operand, const char* operation, const Location& location);
 /// Error unless the value may be used here and now: defined, its trace alive, its thread this one.
 void check_usable(const Array& x, const char* operation, const Location& location);
 
-/// Runs one operation now. All operands are concrete. `results` of the shape rule.
-Arrays run_now(ir::OpCode code, std::span<const Array> operands, const ir::AttrPtr& attr, std::span<const ir::FunctionPtr> regions,
-               const Location& location, std::uint64_t dying);
+/// Runs one operation now. All operands are concrete.
+Arrays run_now(const Operation& operation);
 
 /// A constant array of a literal: staged where a staging trace is at work, else a buffer.
 Array constant(const ir::Literal& literal, const Location& location = Location());

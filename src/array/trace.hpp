@@ -11,6 +11,20 @@
 
 namespace stithy::detail {
 
+/// An operation on arrays, as every public function asks for it. Views into the caller's memory: lives as long as the call.
+struct Operation {
+    ir::OpCode code{};
+    std::span<const Array> operands;
+    ir::AttrPtr attr;
+    std::span<const ir::FunctionPtr> regions;
+    /// Result types where operands and attributes leave them open, as ops::emit takes them.
+    std::span<const ir::Type> declared;
+    Location location;
+    ir::Effect effect = ir::Effect::pure;
+    /// Bit i: the caller gives up operands[i].
+    std::uint64_t dying = 0;
+};
+
 /// One run of a user's function under a transformation, which collects its operations. Counted: values keep their trace's object alive after its end,
 /// so that a value that escaped can say so.
 class Trace : public RefCounted {
@@ -34,8 +48,7 @@ public:
 
     /// Collects one operation. Operands are plain arrays, values of lower traces, or values of this trace; all checked (alive, this thread).
     /// Results are arrays of this trace, or of a lower one where the result does not depend on this trace.
-    virtual Arrays bind(ir::OpCode code, std::span<const Array> operands, const ir::AttrPtr& attr, std::span<const ir::FunctionPtr> regions,
-                        const Location& location) = 0;
+    virtual Arrays bind(const Operation& operation) = 0;
 
 private:
     friend class TraceScope;
