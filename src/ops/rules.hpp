@@ -5,16 +5,41 @@
 
 namespace stithy::ops {
 
+/// The types of some operands, seen where they lie.
+class TypeRefs {
+public:
+    TypeRefs() = default;
+    explicit TypeRefs(std::span<const Type* const> types) : types_(types) {}
+    [[nodiscard]] std::size_t size() const { return types_.size(); }
+    [[nodiscard]] bool empty() const { return types_.empty(); }
+    const Type& operator[](std::size_t i) const { return *types_[i]; }
+    /// The types from `first` on, `count` of them.
+    [[nodiscard]] TypeRefs slice(std::size_t first, std::size_t count) const { return TypeRefs(types_.subspan(first, count)); }
+
+private:
+    std::span<const Type* const> types_;
+};
+
 /// What a shape rule sees.
 struct InferContext {
     OpCode code;
-    std::span<const Type> operands;
+    TypeRefs operands;
     const AttrPtr& attr;
     std::span<const FunctionPtr> regions;
     const Location& location;
+    /// Result types that the caller states, where operands and attributes leave them open: iota, broadcast_in_dim, reshape, accumulator_zeros, stack_empty,
+    /// custom_call (whole), convert and bitcast_convert (the dtype). Empty for others.
+    std::span<const Type> declared;
+
+    /// The attribute as its type; a bug when the operation has another.
+    template <class T>
+    [[nodiscard]] const T& get() const {
+        internal_check(attr && std::holds_alternative<T>(*attr), "operation has another kind of attribute");
+        return std::get<T>(*attr);
+    }
 };
-/// Result types; throws Error (operation, what was given, what was expected, the user's line).
-using InferRule = std::vector<Type> (*)(const InferContext&);
+/// Result types; throws Error (operation, what was given, what was expected, the user's line). Builds no text on the good path.
+using InferRule = Types (*)(const InferContext&);
 
 /// Tangents of the results, one each, `Value()` for zero. `operands` and `results` are the primal values in the builder where the tangents are to be emitted;
 /// tangents[i] is Value() where operand i has a zero tangent; at least one is not zero. Write the rule in terms of `results` where that saves work (tanh, exp, sqrt).
@@ -39,7 +64,8 @@ struct TransposeContext {
 };
 using TransposeRule = Values (*)(const TransposeContext&);
 
-/// Batched form. batched[i] tells whether operands[i] carries the batch as its leading axis (of extent `size`). Returns the results; sets out_batched[r].
+/// Batched form. batched[i] tells whether operands[i] carries the batch as its leading axis (of extent `size`). Returns the results; sets out_batched[r]
+/// (it comes with one false for each result). result_types are those of the operation without the batch.
 /// A result that does not depend on a batched operand may stay unbatched.
 struct BatchContext {
     Builder& builder;
@@ -48,10 +74,12 @@ struct BatchContext {
     std::span<const bool> batched;
     std::int64_t size;
     std::vector<bool>& out_batched;
+    std::span<const Type> result_types;
 };
 using BatchRule = Values (*)(const BatchContext&);
 
-/// The rules of one operation. A null transpose: never linear. Structured operations (while, case, if, call, loop, custom_call) have null jvp, transpose and batch here: transform/ does them.
+/// The rules of one operation. A null transpose: never linear. A null jvp: no tangent passes (all results' tangents are zero).
+/// Structured operations (while, case, if, call, loop, custom_call) have null jvp, transpose and batch here: transform/ does them.
 struct Rule {
     InferRule infer = nullptr;
     JvpRule jvp = nullptr;
@@ -62,9 +90,13 @@ struct Rule {
 const Rule& rule(OpCode code);
 
 /// Shape rule of any operation.
-std::vector<Type> infer(const InferContext& context);
+Types infer(const InferContext& context);
+/// The same over plain lists.
+Types infer(OpCode code, std::span<const Type> operands, const AttrPtr& attr, std::span<const FunctionPtr> regions, std::span<const Type> declared,
+            const Location& location);
 
-/// The dtype of tangents: the dtype itself for floating types; none for integers and bool (their tangents are always zero).
+/// Whether values of the type have tangents: floating tensors and accumulators, stacks and tuples that hold one. Tangents have the type itself;
+/// those of integers and bool are always zero.
 bool is_differentiable(const Type& type);
 
 } // namespace stithy::ops

@@ -1,4 +1,5 @@
 #pragma once
+#include "base/small_vector.hpp"
 #include "ir/function.hpp"
 
 namespace stithy::ops {
@@ -21,8 +22,9 @@ public:
     explicit operator bool() const { return builder_ != nullptr; }
     [[nodiscard]] Builder& builder() const { return *builder_; }
     [[nodiscard]] ValueId id() const { return id_; }
+    /// Valid until the next operation is appended, since the builder's types then may move: copy it to keep it.
     [[nodiscard]] const Type& type() const { return builder_->type(id_); }
-    [[nodiscard]] const Shape& shape() const { return type().shape(); }
+    [[nodiscard]] const Shape& shape() const { return type().shape(); } ///< as type(): copy it to keep it
     [[nodiscard]] DType dtype() const { return type().dtype(); }
     [[nodiscard]] std::size_t rank() const { return type().rank(); }
 
@@ -30,7 +32,8 @@ private:
     Builder* builder_ = nullptr;
     ValueId id_ = ir::no_value;
 };
-using Values = std::vector<Value>;
+using Values = SmallVector<Value, 2>;
+using Types = SmallVector<Type, 1>;
 
 /// Location that emitted operations take: set while a rule of an operation runs, so that derived operations cite the user's line.
 class LocationScope {
@@ -46,12 +49,32 @@ private:
 };
 
 /// Infers the result types (rules.hpp), appends the operation and returns its results. Throws Error for bad operands.
-Values emit(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {});
+/// `declared` are the result types as the caller wants them, for operations whose attributes leave them open (see InferContext); else it may be empty.
+Values emit(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {},
+            std::span<const Type> declared = {});
 /// As emit, of one result.
-Value emit1(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {});
+Value emit1(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {},
+            std::span<const Type> declared = {});
+/// As emit1, of one declared result type.
+Value emit_as(const Type& result, Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr);
+/// Infers the result types of `op` (operands, attributes, regions, effect and location set by the caller) and appends it.
+Values emit_op(Builder& builder, Op op, std::span<const Type> declared = {});
 /// Appends a copy of `op` with other operands (types inferred again), same attributes, regions, effect and location.
-Values emit_like(Builder& builder, const Op& op, std::span<const Value> operands);
-/// Appends the operations of `function` with its parameters bound to `arguments`; returns its results.
+/// `declared` as in emit: where the attributes leave the types open, of convert and bitcast_convert only the dtype counts.
+Values emit_like(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> declared = {});
+/// Appends the operations of `function` with its parameters bound to `arguments`, which must have the parameters' types; returns its results.
 Values inline_call(Builder& builder, const ir::Function& function, std::span<const Value> arguments);
+
+inline Values emit(Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr,
+                   std::vector<FunctionPtr> regions = {}, std::span<const Type> declared = {}) {
+    return emit(builder, code, std::span<const Value>(operands.begin(), operands.size()), std::move(attr), std::move(regions), declared);
+}
+inline Value emit1(Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr,
+                   std::vector<FunctionPtr> regions = {}, std::span<const Type> declared = {}) {
+    return emit1(builder, code, std::span<const Value>(operands.begin(), operands.size()), std::move(attr), std::move(regions), declared);
+}
+inline Value emit_as(const Type& result, Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr) {
+    return emit_as(result, builder, code, std::span<const Value>(operands.begin(), operands.size()), std::move(attr));
+}
 
 } // namespace stithy::ops
