@@ -1,0 +1,162 @@
+#include "transform/common.hpp"
+
+#include <algorithm>
+
+namespace stithy::transform {
+
+bool any(const Mask& mask) { return std::find(mask.begin(), mask.end(), true) != mask.end(); }
+std::size_t count(const Mask& mask) { return static_cast<std::size_t>(std::count(mask.begin(), mask.end(), true)); }
+
+std::string memo_key(std::string_view name, const Mask& a, const Mask& b) {
+    std::string key(name);
+    key += ':';
+    for (bool bit : a) key += bit ? '1' : '0';
+    key += ':';
+    for (bool bit : b) key += bit ? '1' : '0';
+    return key;
+}
+
+std::vector<ValueId> ids_of(std::span<const Value> values) {
+    std::vector<ValueId> ids;
+    ids.reserve(values.size());
+    for (const Value& v : values) ids.push_back(v.id());
+    return ids;
+}
+
+Values lookup(std::span<const ValueId> ids, const Values& table) {
+    Values values;
+    values.reserve(ids.size());
+    for (ValueId id : ids) values.push_back(table[id]);
+    return values;
+}
+
+namespace {
+Values results_from(Builder& builder, ValueId first, std::size_t n) {
+    Values results;
+    results.reserve(n);
+    for (std::size_t i = 0; i < n; ++i) results.emplace_back(builder, first + static_cast<ValueId>(i));
+    return results;
+}
+} // namespace
+
+Values copy_op(Builder& builder, const Function& from, const Op& op, std::span<const Value> operands) {
+    Op copy = op;
+    for (std::size_t i = 0; i < operands.size(); ++i) copy.operands[i] = operands[i].id();
+    std::vector<Type> types;
+    types.reserve(op.result_count);
+    for (std::uint32_t r = 0; r < op.result_count; ++r) types.push_back(from.type(op.result(r)));
+    return results_from(builder, builder.append(std::move(copy), types), op.result_count);
+}
+
+Values append_op(Builder& builder, OpCode code, std::span<const Value> operands, ir::AttrPtr attr, std::vector<FunctionPtr> regions,
+                 std::span<const Type> result_types, const Location& location) {
+    Op op;
+    op.code = code;
+    op.operands = ids_of(operands);
+    op.attr = std::move(attr);
+    op.regions = std::move(regions);
+    op.location = location;
+    return results_from(builder, builder.append(std::move(op), result_types), result_types.size());
+}
+
+Value zero_of(Builder& builder, const Type& type) {
+    if (type.is_accumulator()) return ops::accumulator_zeros(builder, type.as_tensor());
+    return ops::full(builder, type, 0.0);
+}
+
+Value instantiate(Builder& builder, Value v, const Type& type) { return v ? v : zero_of(builder, type); }
+
+bool has_zero_derivative(OpCode code) {
+    switch (code) {
+    case OpCode::ceil:
+    case OpCode::floor:
+    case OpCode::sign:
+    case OpCode::is_finite:
+    case OpCode::round_nearest_afz:
+    case OpCode::round_nearest_even:
+    case OpCode::compare:
+    case OpCode::count_leading_zeros:
+    case OpCode::popcnt:
+    case OpCode::not_:
+    case OpCode::bitcast_convert:
+    case OpCode::constant:
+    case OpCode::iota: return true;
+    default: return false;
+    }
+}
+
+Mask dependent_results(const Function& function, const Mask& parameters, bool differentiable) {
+    Mask depends(function.value_count(), false);
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        depends[i] = parameters[i] && (!differentiable || ops::is_differentiable(function.type(static_cast<ValueId>(i))));
+    Mask operands;
+    for (const Op& op : function.ops()) {
+        operands.clear();
+        for (ValueId v : op.operands) operands.push_back(depends[v]);
+        if (!any(operands)) continue;
+        const Mask results = dependent_results(function, op, operands, differentiable);
+        for (std::uint32_t r = 0; r < op.result_count; ++r) depends[op.result(r)] = results[r];
+    }
+    Mask results;
+    for (ValueId v : function.results()) results.push_back(depends[v]);
+    return results;
+}
+
+namespace {
+Mask tail(const Mask& mask, std::size_t from) { return {mask.begin() + static_cast<std::ptrdiff_t>(from), mask.end()}; }
+} // namespace
+
+Mask loop_fixpoint(const Op& op, const Mask& operands, bool differentiable) {
+    const bool is_loop = op.code == OpCode::loop;
+    const Function& body = *op.regions[is_loop ? 0 : 1];
+    std::size_t first = 0, n = 0; // the carried parameters of the body
+    Mask parameters;
+    if (is_loop) {
+        const LoopLayout layout(op.get<LoopAttr>());
+        parameters.push_back(layout.trip != 0 && operands[0] && !differentiable);
+        for (std::size_t i = layout.trip; i < operands.size(); ++i) parameters.push_back(operands[i]);
+        first = layout.carry(0);
+        n = layout.carries + layout.accumulators;
+    } else {
+        parameters = operands;
+        first = static_cast<std::size_t>(op.get<WhileAttr>().invariants);
+        n = operands.size() - first;
+    }
+    for (bool changed = true; changed;) {
+        changed = false;
+        Mask results = dependent_results(body, parameters, differentiable);
+        if (!is_loop && !differentiable && dependent_results(*op.regions[0], parameters, false)[0]) results.assign(results.size(), true);
+        for (std::size_t i = 0; i < n; ++i)
+            if (results[i] && !parameters[first + i]) parameters[first + i] = changed = true;
+    }
+    return parameters;
+}
+
+Mask dependent_results(const Function& function, const Op& op, const Mask& operands, bool differentiable) {
+    Mask results(op.result_count, false);
+    auto join = [&](const Mask& more) {
+        for (std::size_t r = 0; r < results.size(); ++r) results[r] = results[r] || more[r];
+    };
+    switch (op.code) {
+    case OpCode::call: join(dependent_results(*op.regions[0], operands, differentiable)); break;
+    case OpCode::case_:
+    case OpCode::if_:
+        for (const FunctionPtr& branch : op.regions) join(dependent_results(*branch, tail(operands, 1), differentiable));
+        if (operands[0] && !differentiable) results.assign(results.size(), true);
+        break;
+    case OpCode::loop: join(dependent_results(*op.regions[0], loop_fixpoint(op, operands, differentiable), differentiable)); [[fallthrough]];
+    case OpCode::while_: {
+        const Mask parameters = loop_fixpoint(op, operands, differentiable);
+        const std::size_t first = op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carry(0) : static_cast<std::size_t>(op.get<WhileAttr>().invariants);
+        const std::size_t n = op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carries + LoopLayout(op.get<LoopAttr>()).accumulators : results.size();
+        for (std::size_t i = 0; i < n; ++i) results[i] = results[i] || parameters[first + i];
+        break;
+    }
+    default: results.assign(results.size(), !differentiable || !has_zero_derivative(op.code));
+    }
+    if (differentiable)
+        for (std::uint32_t r = 0; r < op.result_count; ++r) results[r] = results[r] && ops::is_differentiable(function.type(op.result(r)));
+    return results;
+}
+
+} // namespace stithy::transform
