@@ -25,7 +25,7 @@ private:
 
 /// Memory of one array, perhaps still being computed. A buffer is pending, then ready or failed, for good.
 ///
-/// Data of up to 4 KiB stands in the same block as the buffer itself. A pending buffer has no memory until the call that
+/// Data of up to 4 KiB stands in the same block as the buffer itself. A larger pending buffer has no memory until the call that
 /// computes it starts and says `materialize` or `adopt`.
 class Buffer final {
 public:
@@ -118,6 +118,7 @@ private:
         Buffer* owner_ = nullptr;
     };
     Ref<Failure> failure_;
+    std::uint16_t room_ = 0; // bytes of data that the buffer's own block has
     Storage storage_ = Storage::none;
 };
 

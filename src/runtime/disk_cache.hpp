@@ -36,8 +36,8 @@ public:
     [[nodiscard]] Info info() const;
 
 private:
-    void open_folder() noexcept;
-    void evict() noexcept;
+    void open_folder();
+    void evict();
 
     std::string folder_, why_unused_;
     std::uint64_t limit_bytes_;

@@ -77,6 +77,7 @@ private:
         int thread_limit;
     };
     void start_executor();
+    void execute_closed(Entry& entry) noexcept;
     static void* executor_main(void* self);
     void execute_loop() noexcept;
     bool pop(Entry& entry);
@@ -97,6 +98,8 @@ private:
     std::atomic<std::uint64_t> finished_{0};
     std::atomic<std::uint32_t> in_flight_{0};
     std::atomic<std::uint64_t> bytes_held_{0};
+    std::uint64_t finished_inside_ = 0;    // of whoever executes
+    std::recursive_mutex closed_mutex_;    // one executor at a time once there is no executor thread
     Signal work_;                          // something was queued
     Signal progress_;                      // something was finished
 };
