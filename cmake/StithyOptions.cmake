@@ -7,7 +7,7 @@ option(STITHY_BUILD_EXAMPLES "Build the examples" ${PROJECT_IS_TOP_LEVEL})
 option(STITHY_WERROR "Warnings are errors in our own targets" ${PROJECT_IS_TOP_LEVEL})
 set(STITHY_SANITIZE "" CACHE STRING "Sanitizers of the compiler: empty, 'address;undefined' or 'thread'")
 
-if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
   set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
 endif()
 

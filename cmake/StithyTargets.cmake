@@ -12,12 +12,16 @@ function(stithy_sanitize target)
   endif()
 endfunction()
 
-# stithy_setup(target): language level, warnings and sanitizers of a target of ours.
+# stithy_setup(target): language level, warnings and sanitizers of a target of ours; defaults of a surrounding project do not reach it.
 function(stithy_setup target)
   stithy_warnings(${target})
   stithy_sanitize(${target})
   target_compile_features(${target} PRIVATE cxx_std_20)
-  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF)
+  # What is exported is the business of exports.map.
+  set_target_properties(${target} PROPERTIES CXX_EXTENSIONS OFF UNITY_BUILD OFF CXX_VISIBILITY_PRESET default VISIBILITY_INLINES_HIDDEN OFF)
+  if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+    target_compile_options(${target} PRIVATE -O2) # a project around us that chose nothing still wants a quick library
+  endif()
 endfunction()
 
 # stithy_link_rooms(target room): the object files of a room and of the rooms below it. A target that needs a higher room does not link.
