@@ -1,0 +1,183 @@
+#include "transform/transpose.hpp"
+
+#include <algorithm>
+
+namespace stithy::transform {
+
+Cotangents::Cotangents(Builder& builder, const Function& f) : builder_(builder), f_(f), sums_(f.value_count()), accumulators_(f.value_count()) {}
+
+Value Cotangents::accumulator(ValueId v) {
+    if (!accumulators_[v]) {
+        accumulators_[v] = ops::accumulator_zeros(builder_, f_.type(v).as_tensor());
+        if (sums_[v]) accumulators_[v] = ops::accumulator_add(accumulators_[v], sums_[v]);
+        sums_[v] = Value();
+    }
+    return accumulators_[v];
+}
+
+void Cotangents::add(ValueId v, Value cotangent) {
+    if (!cotangent) return;
+    if (accumulators_[v]) accumulators_[v] = ops::accumulator_add(accumulators_[v], cotangent);
+    else sums_[v] = sums_[v] ? sums_[v] + cotangent : cotangent;
+}
+
+void Cotangents::add_at(ValueId v, Value cotangent, std::span<const Value> starts) {
+    accumulators_[v] = ops::accumulator_add_at(accumulator(v), cotangent, starts);
+}
+
+void Cotangents::add_scatter(ValueId v, Value indices, Value updates, const ir::ScatterAttr& attr) {
+    const Value operands[] = {accumulator(v), indices, updates};
+    accumulators_[v] = ops::emit1(builder_, OpCode::accumulator_scatter_add, operands, ir::make_attr(attr));
+}
+
+void Cotangents::set_accumulator(ValueId v, Value accumulator) { accumulators_[v] = accumulator; }
+
+Value Cotangents::take(ValueId v) {
+    if (accumulators_[v]) {
+        sums_[v] = ops::freeze(accumulators_[v]);
+        accumulators_[v] = Value();
+    }
+    return sums_[v];
+}
+
+Value Cotangents::take_accumulator(ValueId v) { return accumulator(v); }
+
+Mask linear_values(const Function& f, const Mask& linear_parameters) {
+    Mask linear(f.value_count(), false);
+    std::copy(linear_parameters.begin(), linear_parameters.end(), linear.begin());
+    Mask operands;
+    for (const Op& op : f.ops()) {
+        operands.clear();
+        for (ValueId v : op.operands) operands.push_back(linear[v]);
+        if (!any(operands)) continue;
+        const Mask results = dependent_results(f, op, operands, false);
+        for (std::uint32_t r = 0; r < op.result_count; ++r) linear[op.result(r)] = results[r];
+    }
+    return linear;
+}
+
+namespace {
+
+/// The indices of a gather moved to where its windows lie inside the operand.
+Value clamped_gather_indices(Value indices, const ir::GatherAttr& g, const Type& operand) {
+    Builder& b = indices.builder();
+    const DType dtype = indices.dtype();
+    const std::size_t n = g.start_index_map.size(), size = dtype.size();
+    const auto vector_dim = static_cast<std::size_t>(g.index_vector_dim);
+    const bool scalar = vector_dim == indices.rank();
+    std::vector<std::byte> bytes(n * size);
+    for (std::size_t i = 0; i < n; ++i) {
+        const auto axis = static_cast<std::size_t>(g.start_index_map[i]);
+        const std::uint64_t bits = ir::bits_of(dtype, operand.shape()[axis] - g.slice_sizes[axis]);
+        std::memcpy(bytes.data() + i * size, &bits, size);
+    }
+    const Shape shape = scalar ? Shape{} : Shape{n};
+    const Value last = ops::constant(b, ir::Literal::dense(Type(dtype, shape), std::move(bytes)));
+    const Dims dims = scalar ? Dims() : Dims(1, g.index_vector_dim);
+    return ops::clamp(ops::zeros_like(indices), indices, ops::broadcast_in_dim(last, indices.shape(), dims));
+}
+
+/// dynamic_slice and gather read windows of a linear operand: their cotangents are added in place.
+bool transpose_window(Builder& builder, const Op& op, const Mask& linear, const Values& known, Cotangents& cotangents) {
+    if (op.code != OpCode::dynamic_slice && op.code != OpCode::gather && op.code != OpCode::slice) return false;
+    const ValueId source = op.operands[0];
+    if (!linear[source]) return false;
+    const Value cotangent = cotangents.take(op.result());
+    if (op.code == OpCode::dynamic_slice) {
+        Values starts;
+        for (std::size_t i = 1; i < op.operands.size(); ++i) starts.push_back(known[op.operands[i]]);
+        cotangents.add_at(source, cotangent, starts);
+        return true;
+    }
+    if (op.code == OpCode::slice) {
+        const auto& attr = op.get<ir::SliceAttr>();
+        for (std::int64_t s : attr.stride)
+            if (s != 1) return false;
+        Values starts;
+        for (std::int64_t s : attr.start) starts.push_back(ops::constant(builder, ir::Literal::splat(Type(i64, Shape{}), s)));
+        cotangents.add_at(source, cotangent, starts);
+        return true;
+    }
+    const auto& g = op.get<ir::GatherAttr>();
+    ir::ScatterAttr s;
+    s.update_window_dims = g.offset_dims;
+    s.inserted_window_dims = g.collapsed_slice_dims;
+    s.input_batching_dims = g.operand_batching_dims;
+    s.scatter_indices_batching_dims = g.start_indices_batching_dims;
+    s.scatter_dims_to_operand_dims = g.start_index_map;
+    s.index_vector_dim = g.index_vector_dim;
+    s.indices_are_sorted = g.indices_are_sorted;
+    // a gather clamps its windows into the operand, a scatter drops those that stick out: the same clamped indices serve both
+    const Value indices = clamped_gather_indices(known[op.operands[1]], g, cotangents.type(source));
+    cotangents.add_scatter(source, indices, cotangent, s);
+    return true;
+}
+
+bool is_structured(OpCode code) { return code == OpCode::call || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::loop; }
+
+void transpose_op(Builder& builder, const Function& f, const Op& op, const Mask& linear, const Values& known, Cotangents& cotangents) {
+    ops::LocationScope scope(op.location);
+    if (is_structured(op.code)) return transpose_structured(builder, f, op, linear, known, cotangents);
+    if (transpose_window(builder, op, linear, known, cotangents)) return;
+    const ops::Rule& rule = ops::rule(op.code);
+    if (rule.transpose == nullptr) fail(ir::name(op.code), "is not linear in what is differentiated, or has no reverse derivative", op.location);
+    Values operands, cts;
+    std::vector<Type> types;
+    std::vector<char> flags;
+    for (ValueId v : op.operands) {
+        operands.push_back(linear[v] ? Value() : known[v]);
+        types.push_back(f.type(v));
+        flags.push_back(linear[v]);
+    }
+    for (std::uint32_t r = 0; r < op.result_count; ++r) cts.push_back(cotangents.take(op.result(r)));
+    const Values out = rule.transpose({builder, op, operands, types, {reinterpret_cast<const bool*>(flags.data()), flags.size()}, cts});
+    for (std::size_t i = 0; i < op.operands.size(); ++i)
+        if (linear[op.operands[i]]) cotangents.add(op.operands[i], out[i]);
+}
+
+} // namespace
+
+void transpose_inline(Builder& builder, const Function& f, const Mask& linear, const Values& known, Cotangents& cotangents) {
+    for (std::size_t i = f.ops().size(); i-- > 0;) {
+        const Op& op = f.ops()[i];
+        bool is_linear = false, reached = false;
+        for (std::uint32_t r = 0; r < op.result_count; ++r) {
+            is_linear = is_linear || linear[op.result(r)];
+            reached = reached || (linear[op.result(r)] && !cotangents.is_zero(op.result(r)));
+        }
+        if (is_linear && reached) transpose_op(builder, f, op, linear, known, cotangents);
+    }
+}
+
+FunctionPtr transpose(const FunctionPtr& f, const Mask& linear, const Mask& with_cotangent) {
+    struct Made {
+        FunctionPtr function;
+    };
+    return f->memo<Made>(memo_key("transpose", linear, with_cotangent), [&] {
+        Builder builder(f->name() + "_transposed");
+        Values known(f->value_count());
+        for (std::size_t p = 0; p < f->parameter_count(); ++p)
+            if (!linear[p]) known[p] = Value(builder, builder.parameter(f->type(static_cast<ValueId>(p))));
+        Values given;
+        for (std::size_t r = 0; r < f->results().size(); ++r)
+            given.push_back(with_cotangent[r] ? Value(builder, builder.parameter(f->type(f->results()[r]).as_tensor(), true)) : Value());
+        const Mask linear_at = linear_values(*f, linear);
+        for (const Op& op : f->ops()) {
+            bool is_known = true;
+            for (std::uint32_t r = 0; r < op.result_count; ++r) is_known = is_known && !linear_at[op.result(r)];
+            if (!is_known) continue;
+            const Values results = copy_op(builder, *f, op, lookup(op.operands, known));
+            for (std::uint32_t r = 0; r < op.result_count; ++r) known[op.result(r)] = results[r];
+        }
+        Cotangents cotangents(builder, *f);
+        for (std::size_t r = 0; r < given.size(); ++r)
+            if (linear_at[f->results()[r]]) cotangents.add(f->results()[r], given[r]);
+        transpose_inline(builder, *f, linear_at, known, cotangents);
+        std::vector<ValueId> results;
+        for (std::size_t p = 0; p < f->parameter_count(); ++p)
+            if (linear[p]) results.push_back(instantiate(builder, cotangents.take(static_cast<ValueId>(p)), f->type(static_cast<ValueId>(p)).as_tensor()).id());
+        return std::make_shared<const Made>(Made{builder.finish(std::move(results))});
+    })->function;
+}
+
+} // namespace stithy::transform
