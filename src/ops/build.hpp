@@ -16,6 +16,8 @@ Value full_like(Value like, double value);
 Value zeros_like(Value like);
 Value zeros(Builder& builder, const Type& type);
 Value iota(Builder& builder, const Type& type, std::int64_t dim);
+/// The number at every place of x when it is seen to be a splat constant, broadcast or reshaped or not; else nothing. Costs a search by bisection.
+std::optional<double> splat_of(Value x);
 Value broadcast_in_dim(Value x, const Shape& shape, const Dims& dims);
 Value broadcast_to(Value x, const Shape& shape);                  ///< NumPy's rule: trailing axes, extents 1 stretch
 Value reshape(Value x, const Shape& shape);

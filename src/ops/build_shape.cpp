@@ -1,7 +1,7 @@
 #include "ops/build.hpp"
 
+#include <algorithm>
 #include <cmath>
-#include <limits>
 
 namespace stithy::ops {
 
@@ -11,6 +11,17 @@ std::uint64_t number_bits(DType dtype, double value) {
     internal_check(dtype.is_floating() || (std::isfinite(value) && value == std::trunc(value)), "a constant that its integer dtype cannot hold");
     if (dtype.is_unsigned() && value < 0) return ir::bits_of(dtype, static_cast<std::int64_t>(value)); // wraps
     return ir::bits_of(dtype, value);
+}
+
+/// The operation that defines a value; null for parameters. Results are numbered in the order of the operations.
+const Op* defining_op(Value x) {
+    const std::span<const Op> ops = x.builder().ops();
+    const auto after = std::upper_bound(ops.begin(), ops.end(), x.id(), [](ValueId v, const Op& op) { return v < op.first_result; });
+    for (auto op = after; op != ops.begin();) {
+        --op;
+        if (op->result_count > 0) return x.id() < op->first_result + op->result_count ? &*op : nullptr;
+    }
+    return nullptr;
 }
 } // namespace
 
@@ -27,6 +38,20 @@ Value zeros(Builder& builder, const Type& type) {
     if (type.is_accumulator()) return accumulator_zeros(builder, type.as_tensor());
     internal_check(type.is_tensor(), "zeros of a type that is no tensor");
     return constant(builder, ir::Literal::splat_bits(type, 0));
+}
+
+std::optional<double> splat_of(Value x) {
+    while (const Op* op = defining_op(x)) {
+        if (op->code == OpCode::broadcast_in_dim || op->code == OpCode::reshape) {
+            x = Value(x.builder(), op->operands[0]);
+            continue;
+        }
+        if (op->code != OpCode::constant) return std::nullopt;
+        const ir::Literal& literal = op->get<ir::ConstantAttr>().value;
+        if (!literal.is_splat() || literal.type().elements() == 0) return std::nullopt;
+        return literal.element_as_double(0);
+    }
+    return std::nullopt;
 }
 
 Value iota(Builder& builder, const Type& type, std::int64_t dim) {

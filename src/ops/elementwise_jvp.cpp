@@ -59,10 +59,25 @@ Values jvp_remainder(const JvpContext& c) {
 Values jvp_maximum(const JvpContext& c) { return jvp_extreme(c, ir::Direction::gt); }
 Values jvp_minimum(const JvpContext& c) { return jvp_extreme(c, ir::Direction::lt); }
 
+/// The derivative of x^p by x for a known p; none where it is zero. The usual exponents are spelled without a power.
+Value power_slope(Value x, Value y, double p) {
+    if (p == 0.0) return {};
+    if (p == 2.0) return x + x;
+    if (p == 3.0) return 3.0 * (x * x);
+    if (p == -1.0) return -(y * y);
+    if (p == 0.5) return 0.5 / y;
+    return p * power(x, full_like(x, p - 1.0));
+}
+
 /// d(x^p) = p x^(p-1) dx + log(x) x^p dp. The first is 0 at p == 0 for every x, the second is 0 at x == 0. Both are masked before the operation that would
 /// make a NaN as well as after, so that further derivatives stay clean.
 Values jvp_power(const JvpContext& c) {
     const Value x = c.operands[0], p = c.operands[1], y = c.results[0];
+    if (const auto known = c.tangents[1] ? std::nullopt : splat_of(p)) {
+        if (*known == 1.0) return {c.tangents[0]};
+        const Value slope = power_slope(x, y, *known);
+        return {slope ? c.tangents[0] * slope : Value()};
+    }
     Value t;
     if (c.tangents[0]) {
         const Value constant = compare(p, 0.0, ir::Direction::eq);

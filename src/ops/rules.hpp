@@ -43,6 +43,7 @@ using InferRule = Types (*)(const InferContext&);
 
 /// Tangents of the results, one each, `Value()` for zero. `operands` and `results` are the primal values in the builder where the tangents are to be emitted;
 /// tangents[i] is Value() where operand i has a zero tangent; at least one is not zero. Write the rule in terms of `results` where that saves work (tanh, exp, sqrt).
+/// `op` (here and below) must stay where it is while operations are appended: one of a finished Function, or a copy.
 struct JvpContext {
     Builder& builder;
     const Op& op;
