@@ -152,7 +152,7 @@ public:
         a.node_ = node;
         return a;
     }
-    [[nodiscard]] detail::NodeCount* node() const noexcept { return node_; }
+    [[nodiscard]] detail::NodeCount* handle() const noexcept { return node_; }
 
 private:
     void retain() const noexcept {

@@ -87,5 +87,7 @@ private:
 std::span<Trace* const> trace_stack();
 /// The innermost staging trace of this thread; null when there is none.
 Trace* innermost_staging();
+/// The constant operation of a splat array, in the innermost staging trace.
+Array stage_splat(const Array& splat, const Location& location);
 
 } // namespace stithy::detail

@@ -1,0 +1,14 @@
+#pragma once
+#include "runtime/buffer.hpp"
+#include "stithy/dtype.hpp"
+
+#include <cstdint>
+
+namespace stithy::detail {
+
+/// A ready buffer of `elements` equal elements, made by several threads where that pays.
+Ref<runtime::Buffer> filled_buffer(DType dtype, std::int64_t elements, std::uint64_t bits);
+/// A ready buffer of start, start + step, ... in the dtype (integers wrap; floats: start + i * step).
+Ref<runtime::Buffer> range_buffer(DType dtype, std::int64_t elements, double start, double step);
+
+} // namespace stithy::detail
