@@ -1,0 +1,122 @@
+#pragma once
+#include "stithy/operand.hpp"
+
+#include <initializer_list>
+#include <iterator>
+#include <source_location>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace stithy {
+
+namespace detail {
+/// An array of bytes that are copied now, row-major.
+Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t elements, const std::source_location& location);
+[[noreturn]] void fail_ragged(const std::source_location& location);
+Array arange_of(DType dtype, double start, double stop, double step, const std::source_location& location);
+
+/// Numbers that lie in a row in memory: vectors, spans, std::array.
+template <class C>
+concept NumberRange = requires(const C& c) {
+    { std::size(c) } -> std::convertible_to<std::size_t>;
+    requires Number<std::remove_cvref_t<decltype(*std::data(c))>>;
+} && !std::is_array_v<C>;
+
+/// Flattens nested lists and checks that they are regular.
+template <Number T>
+struct Flat {
+    std::vector<std::conditional_t<std::is_same_v<T, bool>, std::uint8_t, T>> values;
+    Dims dims;
+    std::source_location location;
+
+    void visit(T value, std::size_t) { values.push_back(value); }
+    template <class L>
+    void visit(std::initializer_list<L> list, std::size_t depth) {
+        const auto extent = static_cast<std::int64_t>(list.size());
+        if (dims.size() == depth) dims.push_back(extent);
+        else if (dims[depth] != extent) fail_ragged(location);
+        for (const L& each : list) visit(each, depth + 1);
+    }
+    [[nodiscard]] Array make() const { return array_of(dtype_of<T>, Shape(dims), values.data(), values.size(), location); }
+};
+template <Number T, class L>
+Array from_lists(const L& list, const std::source_location& location) {
+    Flat<T> flat{{}, {}, location};
+    flat.visit(list, 0);
+    return flat.make();
+}
+} // namespace detail
+
+/// An array of the numbers in nested lists, of rank 1 to 4: `array({{1.0, 2.0}, {3.0, 4.0}})` is f64[2,2].
+template <Number T>
+[[nodiscard]] Array array(std::initializer_list<T> values, std::source_location location = std::source_location::current()) {
+    return detail::from_lists<T>(values, location);
+}
+template <Number T>
+[[nodiscard]] Array array(std::initializer_list<std::initializer_list<T>> values, std::source_location location = std::source_location::current()) {
+    return detail::from_lists<T>(values, location);
+}
+template <Number T>
+[[nodiscard]] Array array(std::initializer_list<std::initializer_list<std::initializer_list<T>>> values,
+                          std::source_location location = std::source_location::current()) {
+    return detail::from_lists<T>(values, location);
+}
+template <Number T>
+[[nodiscard]] Array array(std::initializer_list<std::initializer_list<std::initializer_list<std::initializer_list<T>>>> values,
+                          std::source_location location = std::source_location::current()) {
+    return detail::from_lists<T>(values, location);
+}
+/// A copy of numbers that lie in a row in memory (vector, span, std::array), of rank 1 or of a shape of as many elements.
+template <detail::NumberRange C>
+[[nodiscard]] Array array(const C& values, std::source_location location = std::source_location::current()) {
+    using T = std::remove_cvref_t<decltype(*std::data(values))>;
+    return detail::array_of(dtype_of<T>, Shape({std::size(values)}), std::data(values), std::size(values), location);
+}
+template <detail::NumberRange C>
+[[nodiscard]] Array array(const C& values, const Shape& shape, std::source_location location = std::source_location::current()) {
+    using T = std::remove_cvref_t<decltype(*std::data(values))>;
+    return detail::array_of(dtype_of<T>, shape, std::data(values), std::size(values), location);
+}
+[[nodiscard]] Array array(const std::vector<bool>& values, std::source_location location = std::source_location::current());
+
+[[nodiscard]] Array zeros(const Shape& shape, DType dtype = f64, std::source_location location = std::source_location::current());
+[[nodiscard]] Array ones(const Shape& shape, DType dtype = f64, std::source_location location = std::source_location::current());
+/// Elements of no particular value, for what will be overwritten.
+[[nodiscard]] Array empty(const Shape& shape, DType dtype = f64, std::source_location location = std::source_location::current());
+/// `value` everywhere, in its own dtype or in the one given.
+[[nodiscard]] Array full(const Shape& shape, const Operand& value);
+[[nodiscard]] Array full(const Shape& shape, const Operand& value, DType dtype);
+/// Of the shape and dtype of another array.
+[[nodiscard]] Array zeros_like(const Operand& x);
+[[nodiscard]] Array ones_like(const Operand& x);
+[[nodiscard]] Array full_like(const Operand& x, const Operand& value);
+[[nodiscard]] Array zeros_like(const Operand& x, DType dtype);
+[[nodiscard]] Array ones_like(const Operand& x, DType dtype);
+
+/// The identity matrix, n by n or n by m.
+[[nodiscard]] Array eye(std::int64_t n, DType dtype = f64, std::source_location location = std::source_location::current());
+[[nodiscard]] Array eye(std::int64_t n, std::int64_t m, DType dtype = f64, std::source_location location = std::source_location::current());
+
+/// 0, 1, ..., stop - 1; or start, start + step, ... below stop; in the numbers' dtype.
+template <Number T>
+    requires(!std::is_same_v<T, bool>)
+[[nodiscard]] Array arange(T stop, std::source_location location = std::source_location::current()) {
+    return detail::arange_of(dtype_of<T>, 0, static_cast<double>(stop), 1, location);
+}
+template <Number T>
+    requires(!std::is_same_v<T, bool>)
+[[nodiscard]] Array arange(T start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1,
+                           std::source_location location = std::source_location::current()) {
+    return detail::arange_of(dtype_of<T>, static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step), location);
+}
+/// `count` numbers from `start` to `stop` in equal steps; ends exactly at `stop`.
+[[nodiscard]] Array linspace(double start, double stop, std::int64_t count, DType dtype = f64,
+                             std::source_location location = std::source_location::current());
+/// The lower or upper triangle of the last two axes, zero elsewhere; `k` moves the diagonal up.
+[[nodiscard]] Array tril(const Operand& x, std::int64_t k = 0);
+[[nodiscard]] Array triu(const Operand& x, std::int64_t k = 0);
+/// The matrix with this diagonal, for rank 1; the diagonal of the last two axes, else.
+[[nodiscard]] Array diag(const Operand& x);
+
+} // namespace stithy
