@@ -1,5 +1,5 @@
 // `max` reduces over an axis; the elementwise one is `maximum`.
-// expect: no matching function|could not convert|constraints not satisfied|deleted
+// expect: invalid initialization of reference|no matching function|could not convert|constraints not satisfied|deleted
 #include <stithy/stithy.hpp>
 
 int main() {

@@ -1,5 +1,5 @@
 // The same for grad.
-// expect: tree|Tree|constraints not satisfied
+// expect: not a tree|Tree|constraints not satisfied
 #include <stithy/stithy.hpp>
 
 class Hidden {

@@ -1,5 +1,5 @@
 // What a jitted function returns is a tree as well.
-// expect: tree|Tree|constraints not satisfied
+// expect: not a tree|Tree|constraints not satisfied
 #include <stithy/stithy.hpp>
 
 struct Base {

@@ -1,5 +1,5 @@
 // A struct with a base class is no tree of arrays.
-// expect: tree|Tree|constraints not satisfied
+// expect: not a tree|Tree|constraints not satisfied
 #include <stithy/stithy.hpp>
 
 struct Base {

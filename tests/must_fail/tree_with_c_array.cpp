@@ -1,5 +1,5 @@
 // A struct with a C array is no tree of arrays; std::array is.
-// expect: tree|Tree|constraints not satisfied
+// expect: not a tree|Tree|constraints not satisfied
 #include <stithy/stithy.hpp>
 
 struct Pair {

@@ -1,5 +1,5 @@
 // A class with private members is no tree of arrays.
-// expect: tree|Tree|constraints not satisfied
+// expect: not a tree|Tree|constraints not satisfied
 #include <stithy/stithy.hpp>
 
 class Hidden {
