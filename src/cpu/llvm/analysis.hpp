@@ -1,0 +1,38 @@
+#pragma once
+#include "plan/nest.hpp"
+
+#include <vector>
+
+namespace stithy::cpu {
+
+/// How a value differs between the lanes of its vector loop.
+enum class Shape : std::uint8_t {
+    uniform, ///< the same in all lanes: a scalar
+    linear,  ///< an integer that grows by the same stride from lane to lane: a scalar for the first lane, and the stride
+    varying, ///< a vector
+};
+
+/// What the emitter must know of a nest before it starts.
+struct Analysis {
+    std::vector<plan::NestValue> close;       ///< of an opener: its `else_` or `end`
+    std::vector<plan::NestValue> parent;      ///< opener of the block that an instruction stands in, or no_nest_value
+    std::vector<plan::NestValue> vector_loop; ///< the vector loop that an instruction stands in, or no_nest_value
+    std::vector<Shape> shape;                 ///< of values, variables and reductions
+    std::vector<bool> masked;                 ///< of if_, else_, while_: lanes go different ways
+    std::vector<plan::NestValue> fused;       ///< of an addition, a subtraction, an accumulation: the multiplication folded into it
+    std::vector<bool> folded;                 ///< a multiplication that only stands in another's `fused`
+};
+
+/// `fuse`: multiplications that have one use, an addition in the same block, become a part of it.
+Analysis analyse(const plan::Nest& nest, bool fuse);
+
+/// The vector loop's plan.
+struct VectorPlan {
+    int lanes = 1;             ///< iterations side by side, several registers' worth when that hides latency
+    bool one_masked = false;   ///< one loop with a mask, in place of a plain one and a masked tail
+    std::vector<plan::NestValue> totals; ///< reductions declared outside that the body accumulates into
+};
+
+VectorPlan plan_vector_loop(const plan::Nest& nest, const Analysis& analysis, plan::NestValue loop, int vector_bytes);
+
+} // namespace stithy::cpu
