@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t unwind_section = 0x70000001; // SHT_X86_64_UNWIND: not needed, nothing unwinds through kernels
 constexpr std::size_t stub_bytes = 8;                // jmp *slot(%rip), padded
-constexpr std::size_t section_limit = std::size_t{1} << 28;
+constexpr std::size_t section_limit = std::size_t{1} << 24;
 
 [[noreturn]] void malformed(const std::string& what) {
     internal_error("compiled object: " + what);
