@@ -5,7 +5,6 @@
 
 /// The operations as functions over Value: the public functions' spelling for rules and passes. Elementwise operands must have equal shape and dtype
 /// (use `broadcast_to`, `full_like`), except where a double stands for a constant of the other operand's type.
-/// Shapes and types are taken by reference and may be those of a Value.
 namespace stithy::ops {
 
 // constants and shapes

@@ -1,7 +1,151 @@
+// reduce: any region, several operands. Sums, products, minima and maxima differentiate both ways; other regions forwards.
+#include "ops/build.hpp"
+#include "ops/check.hpp"
 #include "ops/families.hpp"
+#include "ops/region_jvp.hpp"
+
+#include <algorithm>
 
 namespace stithy::ops {
 
-Rule find_reduce(OpCode) { return {}; }
+namespace {
+Types infer_reduce(const InferContext& c) {
+    const std::size_t n = c.operands.size() / 2;
+    if (n == 0 || c.operands.size() % 2 != 0) refuse(c, "expected as many initial values as inputs");
+    expect_tensors(c);
+    const Dims& axes = c.get<ir::DimsAttr>().dims;
+    expect_axes(c, axes, c.operands[0].rank(), "axis");
+    if (c.regions.size() != 1 || c.regions[0]->parameter_count() != 2 * n || c.regions[0]->results().size() != n)
+        refuse(c, "the region does not take and give one value per input");
+    Dims shape;
+    for (std::size_t i = 0; i < c.operands[0].rank(); ++i)
+        if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end()) shape.push_back(c.operands[0].shape()[i]);
+    Types types;
+    for (std::size_t k = 0; k < n; ++k) {
+        const Type &x = c.operands[k], &init = c.operands[n + k];
+        if (!(x.shape() == c.operands[0].shape())) refuse(c, "inputs " + text_of(c.operands.slice(0, n)) + ", expected one shape");
+        if (init.rank() != 0 || !(init.dtype() == x.dtype())) refuse(c, "initial value " + init.str() + " for input " + x.str() + ", expected its dtype and rank 0");
+        const Type expected(x.dtype(), Shape{});
+        for (const Type& t : {c.regions[0]->type(static_cast<ValueId>(k)), c.regions[0]->type(static_cast<ValueId>(n + k)), c.regions[0]->type(c.regions[0]->results()[k])})
+            if (!(t == expected)) refuse(c, "the region works on " + t.str() + ", expected " + expected.str());
+        types.push_back(Type(x.dtype(), Shape(shape)));
+    }
+    return types;
+}
+
+/// A reduced value back in the shape of the input.
+Value spread(Value reduced, const Shape& shape, const Dims& axes) {
+    Dims kept;
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+        if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end()) kept.push_back(static_cast<std::int64_t>(i));
+    return broadcast_in_dim(reduced, shape, kept);
+}
+
+Value spread_scalar(Value scalar_value, const Shape& shape) { return broadcast_in_dim(scalar_value, shape, Dims()); }
+
+/// d prod = sum of tangent times the product of the others; zeros are counted so that one zero leaves its own term.
+Values jvp_product(const JvpContext& c, const Dims& axes) {
+    const Value x = c.operands[0], init = c.operands[1];
+    const Shape shape = x.shape();
+    const Value is_zero = compare(x, 0.0, ir::Direction::eq);
+    const Value zeros_seen = reduce_sum(convert(is_zero, x.dtype()), axes);
+    const Value others = spread_scalar(init, zeros_seen.shape()) * reduce(OpCode::multiply, select(is_zero, full_like(x, 1), x), axes);
+    const Value p = spread(others, shape, axes), n = spread(zeros_seen, shape, axes);
+    const Value coefficient = select(is_zero, select(compare(n, 1.0, ir::Direction::eq), p, 0.0),
+                                     select(compare(n, 0.0, ir::Direction::eq), p / select(is_zero, full_like(x, 1), x), 0.0));
+    Value t;
+    if (c.tangents[0]) t = reduce_sum(c.tangents[0] * coefficient, axes);
+    if (c.tangents[1]) {
+        const Value all = reduce(OpCode::multiply, x, axes);
+        t = add_any(t, spread_scalar(c.tangents[1], all.shape()) * all);
+    }
+    return {t};
+}
+
+/// Ties share the tangent evenly.
+Values jvp_extremum(const JvpContext& c, const Dims& axes) {
+    const Value x = c.operands[0], y = c.results[0];
+    const Value hit = convert(compare(x, spread(y, x.shape(), axes), ir::Direction::eq), x.dtype());
+    const Value init_hit = convert(compare(spread_scalar(c.operands[1], y.shape()), y, ir::Direction::eq), x.dtype());
+    const Value hits = reduce_sum(hit, axes) + init_hit;
+    Value t;
+    if (c.tangents[0]) t = reduce_sum(c.tangents[0] * hit, axes);
+    if (c.tangents[1]) t = add_any(t, spread_scalar(c.tangents[1], y.shape()) * init_hit);
+    return {t / hits};
+}
+
+Values jvp_any_region(const JvpContext& c) {
+    const std::size_t n = c.operands.size() / 2;
+    SmallVector<Value, 8> operands;
+    for (std::size_t half = 0; half < 2; ++half) {
+        for (std::size_t i = half * n; i < (half + 1) * n; ++i) operands.push_back(c.operands[i]);
+        for (std::size_t i = half * n; i < (half + 1) * n; ++i) operands.push_back(c.tangents[i] ? c.tangents[i] : zeros_like(c.operands[i]));
+    }
+    const Values both = emit(c.builder, OpCode::reduce, operands, c.op.attr, {dual_region(*c.op.regions[0])});
+    Values out;
+    for (std::size_t i = 0; i < n; ++i) out.push_back(is_differentiable(c.results[i].type()) ? both[n + i] : Value());
+    return out;
+}
+
+Values jvp_reduce(const JvpContext& c) {
+    const Dims& axes = c.op.get<ir::DimsAttr>().dims;
+    const auto combine = combiner_of(*c.op.regions[0]);
+    if (!combine || c.operands.size() != 2) return jvp_any_region(c);
+    switch (*combine) {
+    case OpCode::add: {
+        Value t = c.tangents[0] ? reduce_sum(c.tangents[0], axes) : Value();
+        if (c.tangents[1]) t = add_any(t, spread_scalar(c.tangents[1], c.results[0].shape()));
+        return {t};
+    }
+    case OpCode::multiply: return jvp_product(c, axes);
+    case OpCode::minimum:
+    case OpCode::maximum: return jvp_extremum(c, axes);
+    default: return jvp_any_region(c);
+    }
+}
+
+Values transpose_reduce(const TransposeContext& c) {
+    const auto combine = combiner_of(*c.op.regions[0]);
+    if (!combine || *combine != OpCode::add || c.operands.size() != 2)
+        fail("reduce", "a reduction with a region of its own differentiates forwards only (jvp, jacfwd); sums, products, minima and maxima differentiate in reverse",
+             c.op.location);
+    const Dims& axes = c.op.get<ir::DimsAttr>().dims;
+    const Value ct = c.cotangents[0];
+    Values out(2);
+    if (c.linear[0]) out[0] = spread(ct, c.types[0].shape(), axes);
+    if (c.linear[1]) {
+        Dims all;
+        for (std::size_t i = 0; i < ct.rank(); ++i) all.push_back(static_cast<std::int64_t>(i));
+        out[1] = reduce_sum(ct, all);
+    }
+    return out;
+}
+
+Values batch_reduce(const BatchContext& c) {
+    const std::size_t n = c.operands.size() / 2;
+    Dims axes = c.op.get<ir::DimsAttr>().dims;
+    for (std::int64_t& a : axes) ++a;
+    SmallVector<Value, 4> operands;
+    bool batched_init = false;
+    for (std::size_t i = 0; i < n; ++i) {
+        c.out_batched[i] = true;
+        operands.push_back(c.batched[i] ? c.operands[i] : broadcast_batch(c.operands[i], c.size));
+        batched_init = batched_init || c.batched[n + i];
+    }
+    if (!batched_init) {
+        for (std::size_t i = n; i < 2 * n; ++i) operands.push_back(c.operands[i]);
+        return emit(c.builder, OpCode::reduce, operands, ir::make_attr(ir::DimsAttr{axes}), c.op.regions);
+    }
+    const auto combine = combiner_of(*c.op.regions[0]);
+    if (!combine || n != 1) fail("reduce", "vmap of a reduction with a region of its own needs initial values that are not batched", c.op.location);
+    const Value reduced = reduce(*combine, operands[0], axes);
+    return {binary(*combine, broadcast_in_dim(c.operands[1], reduced.shape(), Dims(1, 0)), reduced)};
+}
+} // namespace
+
+Rule find_reduce(OpCode code) {
+    if (code != OpCode::reduce) return {};
+    return {infer_reduce, jvp_reduce, transpose_reduce, batch_reduce};
+}
 
 } // namespace stithy::ops

@@ -22,11 +22,11 @@ public:
     explicit operator bool() const { return builder_ != nullptr; }
     [[nodiscard]] Builder& builder() const { return *builder_; }
     [[nodiscard]] ValueId id() const { return id_; }
-    /// Valid until the next operation is appended, since the builder's types then may move: copy it to keep it.
-    [[nodiscard]] const Type& type() const { return builder_->type(id_); }
-    [[nodiscard]] const Shape& shape() const { return type().shape(); } ///< as type(): copy it to keep it
-    [[nodiscard]] DType dtype() const { return type().dtype(); }
-    [[nodiscard]] std::size_t rank() const { return type().rank(); }
+    /// Copies, since the builder's types move when operations are appended: `broadcast_to(scalar(..), x.shape())` must be right in any order.
+    [[nodiscard]] Type type() const { return builder_->type(id_); }
+    [[nodiscard]] Shape shape() const { return builder_->type(id_).shape(); }
+    [[nodiscard]] DType dtype() const { return builder_->type(id_).dtype(); }
+    [[nodiscard]] std::size_t rank() const { return builder_->type(id_).rank(); }
 
 private:
     Builder* builder_ = nullptr;

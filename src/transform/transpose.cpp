@@ -1,5 +1,7 @@
 #include "transform/transpose.hpp"
 
+#include "ops/windows.hpp"
+
 #include <algorithm>
 
 namespace stithy::transform {
@@ -58,25 +60,6 @@ Mask linear_values(const Function& f, const Mask& linear_parameters) {
 
 namespace {
 
-/// The indices of a gather moved to where its windows lie inside the operand.
-Value clamped_gather_indices(Value indices, const ir::GatherAttr& g, const Type& operand) {
-    Builder& b = indices.builder();
-    const DType dtype = indices.dtype();
-    const std::size_t n = g.start_index_map.size(), size = dtype.size();
-    const auto vector_dim = static_cast<std::size_t>(g.index_vector_dim);
-    const bool scalar = vector_dim == indices.rank();
-    std::vector<std::byte> bytes(n * size);
-    for (std::size_t i = 0; i < n; ++i) {
-        const auto axis = static_cast<std::size_t>(g.start_index_map[i]);
-        const std::uint64_t bits = ir::bits_of(dtype, operand.shape()[axis] - g.slice_sizes[axis]);
-        std::memcpy(bytes.data() + i * size, &bits, size);
-    }
-    const Shape shape = scalar ? Shape{} : Shape{n};
-    const Value last = ops::constant(b, ir::Literal::dense(Type(dtype, shape), std::move(bytes)));
-    const Dims dims = scalar ? Dims() : Dims(1, g.index_vector_dim);
-    return ops::clamp(ops::zeros_like(indices), indices, ops::broadcast_in_dim(last, indices.shape(), dims));
-}
-
 /// dynamic_slice and gather read windows of a linear operand: their cotangents are added in place.
 bool transpose_window(Builder& builder, const Op& op, const Mask& linear, const Values& known, Cotangents& cotangents) {
     if (op.code != OpCode::dynamic_slice && op.code != OpCode::gather && op.code != OpCode::slice) return false;
@@ -99,17 +82,9 @@ bool transpose_window(Builder& builder, const Op& op, const Mask& linear, const 
         return true;
     }
     const auto& g = op.get<ir::GatherAttr>();
-    ir::ScatterAttr s;
-    s.update_window_dims = g.offset_dims;
-    s.inserted_window_dims = g.collapsed_slice_dims;
-    s.input_batching_dims = g.operand_batching_dims;
-    s.scatter_indices_batching_dims = g.start_indices_batching_dims;
-    s.scatter_dims_to_operand_dims = g.start_index_map;
-    s.index_vector_dim = g.index_vector_dim;
-    s.indices_are_sorted = g.indices_are_sorted;
     // a gather clamps its windows into the operand, a scatter drops those that stick out: the same clamped indices serve both
-    const Value indices = clamped_gather_indices(known[op.operands[1]], g, cotangents.type(source));
-    cotangents.add_scatter(source, indices, cotangent, s);
+    const Value indices = ops::clamped_gather_indices(known[op.operands[1]], g, cotangents.type(source));
+    cotangents.add_scatter(source, indices, cotangent, ops::scatter_of(g));
     return true;
 }
 
