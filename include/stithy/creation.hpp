@@ -116,7 +116,7 @@ template <Number T>
 /// The lower or upper triangle of the last two axes, zero elsewhere; `k` moves the diagonal up.
 [[nodiscard]] Array tril(const Operand& x, std::int64_t k = 0);
 [[nodiscard]] Array triu(const Operand& x, std::int64_t k = 0);
-/// The matrix with this diagonal, for rank 1; the diagonal of the last two axes, else.
+/// The matrix with this diagonal, for rank 1; the diagonal of a matrix, for rank 2.
 [[nodiscard]] Array diag(const Operand& x);
 
 } // namespace stithy

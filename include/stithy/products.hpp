@@ -20,7 +20,5 @@ namespace stithy {
 /// Einstein's convention for one or two arrays: `einsum("bij,bjk->bik", a, b)`; `...` is not supported.
 [[nodiscard]] Array einsum(std::string_view formula, const Operand& a);
 [[nodiscard]] Array einsum(std::string_view formula, const Operand& a, const Operand& b);
-/// Sum of the diagonal of the last two axes.
-[[nodiscard]] Array trace(const Operand& x);
 
 } // namespace stithy

@@ -168,7 +168,7 @@ Ref<EagerProgram> eager_program(const Key& key, std::uint64_t donated, const std
 void run_program(const EagerProgram& program, std::span<Ref<runtime::Buffer>> inputs, std::uint64_t reusable, std::span<Array> results,
                  const Location& location) {
     SmallVector<Ref<runtime::Buffer>, 4> buffers(results.size());
-    program.executable->call(inputs, {&reusable, 1}, {buffers.data(), buffers.size()}, location);
+    program.executable->call(inputs, reusable, std::span(buffers.data(), buffers.size()), location);
     const std::vector<ir::Type>& types = program.executable->result_types();
     for (std::size_t i = 0; i < results.size(); ++i)
         results[i] = make_concrete(types[i].dtype(), types[i].shape(), std::move(buffers[i]), location);

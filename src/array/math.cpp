@@ -1,0 +1,163 @@
+// The elementwise functions of one operand and what is made of them.
+#include "array/elementwise.hpp"
+#include "array/numbers.hpp"
+#include "stithy/elementwise.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace stithy {
+
+using detail::unary;
+using ir::OpCode;
+
+namespace {
+constexpr double ln2 = 0.693147180559945309417, ln10 = 2.302585092994045684018;
+
+/// The operand as an array of a floating dtype.
+Array real(const Operand& x, const char* name) {
+    const DType d = x.is_number() ? x.number_dtype() : detail::node_of(x.array(), name, x.location()).dtype();
+    return detail::to_array(x, d.is_floating() ? d : f64, name);
+}
+
+bool is_floating(const Operand& x, const char* name) {
+    return (x.is_number() ? x.number_dtype() : detail::node_of(x.array(), name, x.location()).dtype()).is_floating();
+}
+
+/// A function that leaves integers alone.
+Array rounding(const char* name, OpCode code, const Operand& x) {
+    return is_floating(x, name) ? unary(name, code, x, false) : detail::to_array(x);
+}
+} // namespace
+
+Array exp(const Operand& x) { return unary("exp", OpCode::exponential, x, true); }
+Array expm1(const Operand& x) { return unary("expm1", OpCode::exponential_minus_one, x, true); }
+Array log(const Operand& x) { return unary("log", OpCode::log, x, true); }
+Array log1p(const Operand& x) { return unary("log1p", OpCode::log_plus_one, x, true); }
+Array sqrt(const Operand& x) { return unary("sqrt", OpCode::sqrt, x, true); }
+Array rsqrt(const Operand& x) { return unary("rsqrt", OpCode::rsqrt, x, true); }
+Array cbrt(const Operand& x) { return unary("cbrt", OpCode::cbrt, x, true); }
+Array sin(const Operand& x) { return unary("sin", OpCode::sine, x, true); }
+Array cos(const Operand& x) { return unary("cos", OpCode::cosine, x, true); }
+Array tan(const Operand& x) { return unary("tan", OpCode::tan, x, true); }
+Array tanh(const Operand& x) { return unary("tanh", OpCode::tanh, x, true); }
+Array sigmoid(const Operand& x) { return unary("sigmoid", OpCode::logistic, x, true); }
+Array logistic(const Operand& x) { return unary("logistic", OpCode::logistic, x, true); }
+
+Array exp2(const Operand& x) { return exp({real(x, "exp2") * Operand(ln2, x.location()), x.location()}); }
+Array log2(const Operand& x) { return Operand(log(x), x.location()) / Operand(ln2, x.location()); }
+Array log10(const Operand& x) { return Operand(log(x), x.location()) / Operand(ln10, x.location()); }
+
+Array atan(const Operand& x) {
+    const Array r = real(x, "atan");
+    return atan2({r, x.location()}, {1.0, x.location()});
+}
+
+Array asin(const Operand& x) {
+    const Location& at = x.location();
+    const Array r = real(x, "asin");
+    // (1 - x)(1 + x) keeps its digits near 1, where 1 - x * x loses them.
+    const Array rest = sqrt({Operand(Operand(1.0, at) - Operand(r, at), at) * Operand(Operand(1.0, at) + Operand(r, at), at), at});
+    return atan2({r, at}, {rest, at});
+}
+
+Array acos(const Operand& x) {
+    const Location& at = x.location();
+    const Array r = real(x, "acos");
+    const Array rest = sqrt({Operand(Operand(1.0, at) - Operand(r, at), at) * Operand(Operand(1.0, at) + Operand(r, at), at), at});
+    return atan2({rest, at}, {r, at});
+}
+
+Array sinh(const Operand& x) {
+    const Location& at = x.location();
+    const Array r = real(x, "sinh");
+    // For |x|, with e = expm1(|x|): sinh = (e + e / (e + 1)) / 2 keeps its digits near 0.
+    const Array e = expm1({abs({r, at}), at});
+    const Array ratio = Operand(e, at) / Operand(Operand(e, at) + Operand(1.0, at), at);
+    const Array twice = Operand(e, at) + Operand(where({isinf({e, at}), at}, {1.0, at}, {ratio, at}), at);
+    const Array half = Operand(twice, at) * Operand(0.5, at);
+    return where({Operand(r, at) < Operand(0, at), at}, {-Operand(half, at), at}, {half, at});
+}
+
+Array cosh(const Operand& x) {
+    const Location& at = x.location();
+    const Array r = real(x, "cosh");
+    const Array e = exp({r, at}), back = exp({-Operand(r, at), at});
+    return Operand(Operand(e, at) + Operand(back, at), at) * Operand(0.5, at);
+}
+
+Array relu(const Operand& x) { return maximum(x, {0, x.location()}); }
+
+Array softplus(const Operand& x) {
+    const Array r = real(x, "softplus");
+    return logaddexp({r, x.location()}, {0.0, x.location()});
+}
+
+Array silu(const Operand& x) {
+    const Array r = real(x, "silu");
+    return Operand(r, x.location()) * Operand(sigmoid({r, x.location()}), x.location());
+}
+
+Array abs(const Operand& x) {
+    const DType d = x.is_number() ? x.number_dtype() : detail::node_of(x.array(), "abs", x.location()).dtype();
+    return d.is_unsigned() || d.is_bool() ? detail::to_array(x) : unary("abs", OpCode::abs, x, false);
+}
+Array negative(const Operand& x) { return -x; }
+Array sign(const Operand& x) { return unary("sign", OpCode::sign, x, false); }
+
+Array square(const Operand& x) {
+    const Array a = detail::to_array(x);
+    return Operand(a, x.location()) * Operand(a, x.location());
+}
+
+Array reciprocal(const Operand& x) { return Operand(1.0, x.location()) / x; }
+Array floor(const Operand& x) { return rounding("floor", OpCode::floor, x); }
+Array ceil(const Operand& x) { return rounding("ceil", OpCode::ceil, x); }
+Array round(const Operand& x) { return rounding("round", OpCode::round_nearest_even, x); }
+
+Array trunc(const Operand& x) {
+    if (!is_floating(x, "trunc")) return detail::to_array(x);
+    const Location& at = x.location();
+    const Array a = detail::to_array(x);
+    return where({Operand(a, at) < Operand(0, at), at}, {ceil({a, at}), at}, {floor({a, at}), at});
+}
+
+namespace {
+/// Whether integers are something: the same answer everywhere.
+Array everywhere(const Operand& x, bool answer) {
+    const Array a = detail::to_array(x);
+    return detail::constant(ir::Literal::splat(ir::Type(boolean, a.shape()), answer ? 1 : 0), x.location());
+}
+} // namespace
+
+Array isfinite(const Operand& x) {
+    return is_floating(x, "isfinite") ? unary("isfinite", OpCode::is_finite, x, false) : everywhere(x, true);
+}
+
+Array isinf(const Operand& x) {
+    if (!is_floating(x, "isinf")) return everywhere(x, false);
+    return Operand(abs(x), x.location()) == Operand(std::numeric_limits<double>::infinity(), x.location());
+}
+
+Array isnan(const Operand& x) {
+    if (!is_floating(x, "isnan")) return everywhere(x, false);
+    const Array a = detail::to_array(x);
+    return Operand(a, x.location()) != Operand(a, x.location());
+}
+
+Array logical_not(const Operand& x) {
+    const DType d = x.is_number() ? x.number_dtype() : detail::node_of(x.array(), "logical_not", x.location()).dtype();
+    return d.is_bool() ? unary("logical_not", OpCode::not_, x, false) : x == Operand(0, x.location());
+}
+
+Array bitwise_not(const Operand& x) { return ~x; }
+
+Array bitcast(const Operand& x, DType dtype) {
+    const Array a = detail::to_array(x);
+    if (a.dtype().size() != dtype.size())
+        fail("bitcast", "the sizes differ: " + detail::node(a).type().str() + " as " + std::string(dtype.name()), x.location());
+    if (a.dtype() == dtype) return a;
+    return detail::bind_as({dtype, a.shape()}, OpCode::bitcast_convert, {a}, nullptr, x.location());
+}
+
+} // namespace stithy

@@ -1,0 +1,71 @@
+#include "array/shapes.hpp"
+
+#include "array/axes.hpp"
+#include "ops/build.hpp"
+
+namespace stithy::detail {
+
+using ir::OpCode;
+
+Array reshaped(const Array& x, const Shape& shape, const Location& at) {
+    if (node(x).shape() == shape) return x;
+    return bind_as({node(x).dtype(), shape}, OpCode::reshape, {x}, nullptr, at);
+}
+
+Array permuted(const Array& x, const Dims& permutation, const Location& at) {
+    if (permutation == all_axes(permutation.size())) return x;
+    return bind1(OpCode::transpose, {x}, ir::make_attr(ir::DimsAttr{permutation}), at);
+}
+
+Array moved(const Array& x, std::int64_t from, std::int64_t to, const Location& at) {
+    Dims order = all_axes(node(x).shape().rank());
+    order.erase(static_cast<std::size_t>(from));
+    order.insert(static_cast<std::size_t>(to), from);
+    return permuted(x, order, at);
+}
+
+Array sliced(const Array& x, const Dims& start, const Dims& limit, const Dims& stride, const Location& at) {
+    const Shape& shape = node(x).shape();
+    bool whole = true;
+    for (std::size_t i = 0; i < shape.rank(); ++i) whole = whole && start[i] == 0 && limit[i] == shape[i] && stride[i] == 1;
+    if (whole) return x;
+    return bind1(OpCode::slice, {x}, ir::make_attr(ir::SliceAttr{start, limit, stride}), at);
+}
+
+Array sliced(const Array& x, std::int64_t axis, std::int64_t start, std::int64_t limit, const Location& at) {
+    Dims starts(node(x).shape().rank(), 0), limits = node(x).shape().dims();
+    starts[static_cast<std::size_t>(axis)] = start;
+    limits[static_cast<std::size_t>(axis)] = limit;
+    return sliced(x, starts, limits, Dims(starts.size(), 1), at);
+}
+
+Array padded(const Array& x, const Array& value, const Dims& low, const Dims& high, const Dims& interior, const Location& at) {
+    return bind1(OpCode::pad, {x, value}, ir::make_attr(ir::PadAttr{low, high, interior}), at);
+}
+
+Array joined(std::span<const Array> parts, std::int64_t axis, const Location& at) {
+    if (parts.size() == 1) return parts[0];
+    return bind1({.code = OpCode::concatenate, .operands = parts, .attr = ir::make_attr(ir::DimAttr{axis}), .regions = {}, .declared = {}, .location = at});
+}
+
+Array counter(DType dtype, const Shape& shape, std::int64_t axis, const Location& at) {
+    return bind_as({dtype, shape}, OpCode::iota, {}, ir::make_attr(ir::DimAttr{axis}), at);
+}
+
+Array scalar(DType dtype, std::int64_t value, const Location& at) {
+    return constant(ir::Literal::splat(ir::Type(dtype, Shape()), value), at);
+}
+
+Array reduced(OpCode combine, const Array& x, const Dims& axes, bool keep, const Location& at) {
+    const ArrayNode& n = node(x);
+    Array result = x;
+    if (!axes.empty()) {
+        const Array operands[] = {x, constant(ops::identity_literal(combine, n.dtype()), at)};
+        const ir::FunctionPtr region = ops::combiner_region(combine, n.dtype());
+        result = bind1({.code = OpCode::reduce, .operands = operands, .attr = ir::make_attr(ir::DimsAttr{axes}), .regions = {&region, 1},
+                        .declared = {}, .location = at});
+    }
+    return keep ? reshaped(result, without_axes(n.shape(), axes, true), at) : result;
+}
+
+} // namespace stithy::detail
