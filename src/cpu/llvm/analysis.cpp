@@ -196,6 +196,7 @@ VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValu
     VectorPlan plan;
     std::size_t widest = 1;
     int work = 0, chains = 0, blocks = 0;
+    bool slow = false; // to combine
     const auto widen = [&](NestValue v) { widest = std::max(widest, nest.code[v].dtype.size()); };
     for (NestValue at = loop + 1; at < analysis.close[loop]; ++at) {
         const Instruction& i = nest.code[at];
@@ -203,6 +204,7 @@ VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValu
         if (i.code == Code::store) widen(at);
         if (i.code == Code::accumulate) {
             ++chains;
+            slow |= i.dtype.is_floating() && (nest.code[i.a].op == OpCode::minimum || nest.code[i.a].op == OpCode::maximum);
             widen(at);
             const bool outside = analysis.vector_loop[i.a] == no_nest_value;
             if (outside && std::find(plan.totals.begin(), plan.totals.end(), i.a) == plan.totals.end()) plan.totals.push_back(i.a);
@@ -213,11 +215,9 @@ VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValu
         if (counts && analysis.shape[at] == Shape::varying && !(i.aux == 1 && i.code != Code::apply)) widen(at);
     }
     plan.lanes = std::max(1, vector_bytes / static_cast<int>(widest));
-    if (chains > 0 && work <= 40) {
-        const int copies = chains == 1 ? 4 : chains <= 3 ? 2 : 1;
-        plan.lanes *= copies;
-    }
-    plan.one_masked = plan.lanes < 64 && vector_bytes == 64 && (work > 30 || blocks > 0);
+    const bool chained = chains > 0 && chains <= 3 && work <= 40;
+    if (chained) plan.copies = chains == 1 && plan.lanes < 32 && !slow ? 4 : 2;
+    plan.one_masked = plan.copies == 1 && plan.lanes < 64 && vector_bytes == 64 && (work > 30 || blocks > 0);
     return plan;
 }
 

@@ -66,11 +66,9 @@ private:
 
     // --- vector_loop.cpp: vector loops and reductions ---
     void emit_vector_loop(NestValue at);
-    void emit_vector_body(NestValue at, LLVMValueRef counter, LLVMValueRef mask);
+    std::vector<LLVMValueRef> emit_lanes(NestValue at, const VectorPlan& plan, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked);
     LLVMValueRef tail_mask(LLVMValueRef left);
-    void open_totals(const VectorPlan& plan);
-    void close_totals(const VectorPlan& plan);
-    LLVMValueRef joined(ir::OpCode op, DType dtype, LLVMValueRef lanes);
+    LLVMValueRef halved(ir::OpCode op, DType dtype, LLVMValueRef lanes, int width);
     void emit_accumulate(NestValue at);
 
     struct While {

@@ -53,67 +53,63 @@ LLVMValueRef Emitter::tail_mask(LLVMValueRef left) {
     return ir_.icmp(LLVMIntSGT, ir_.splat(narrow, lanes_), Ir::count_up(type));
 }
 
-void Emitter::emit_vector_body(NestValue at, LLVMValueRef counter, LLVMValueRef mask) {
-    of(at) = {.value = counter, .stride = ir_.index(1), .shape = Shape::linear};
-    mask_ = mask;
+/// One pass over [lower, upper) in steps of `lanes`, a multiple of it unless masked. Gives what the totals' lanes came to.
+std::vector<LLVMValueRef> Emitter::emit_lanes(NestValue at, const VectorPlan& plan, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked) {
+    lanes_ = lanes;
+    for (NestValue r : plan.totals) {
+        const Instruction& i = nest_.code[r];
+        totals_[r] = ir_.allocate(ir_.type(i.dtype, lanes));
+        ir_.store(neutral(ir_, i.op, i.dtype, lanes), totals_[r]);
+    }
+    const Ir::Loop loop = ir_.open_loop(lower, upper, lanes);
+    of(at) = {.value = loop.counter, .stride = ir_.index(1), .shape = Shape::linear};
+    if (masked) mask_ = tail_mask(ir_.sub(upper, loop.counter));
     emit_range(at + 1, analysis_.close[at]);
     mask_ = nullptr;
+    ir_.close(loop);
+    std::vector<LLVMValueRef> sums;
+    for (NestValue r : plan.totals) {
+        sums.push_back(ir_.load(ir_.type(nest_.code[r].dtype, lanes), totals_[r]));
+        totals_[r] = nullptr;
+    }
+    lanes_ = 1;
+    return sums;
 }
 
 void Emitter::emit_vector_loop(NestValue at) {
     const Instruction& i = nest_.code[at];
     const VectorPlan plan = plan_vector_loop(nest_, analysis_, at, options_.vector_bytes);
     const LLVMValueRef lower = scalar(i.a), upper = scalar(i.b);
-    lanes_ = plan.lanes;
-    open_totals(plan);
+    std::vector<LLVMValueRef> sums, tail_sums;
     if (plan.one_masked) {
-        const Ir::Loop loop = ir_.open_loop(lower, upper, lanes_);
-        emit_vector_body(at, loop.counter, tail_mask(ir_.sub(upper, loop.counter)));
-        ir_.close(loop);
+        sums = emit_lanes(at, plan, plan.lanes, lower, upper, true);
     } else {
+        const int wide = plan.lanes * plan.copies;
         const LLVMValueRef size = ir_.intrinsic("llvm.smax", ir_.i64_type, {ir_.sub(upper, lower), ir_.index(0)});
-        const LLVMValueRef rest = ir_.bit_and(size, ir_.index(lanes_ - 1));
-        const LLVMValueRef whole = ir_.sub(ir_.add(lower, size), rest);
-        const Ir::Loop loop = ir_.open_loop(lower, whole, lanes_);
-        emit_vector_body(at, loop.counter, nullptr);
-        ir_.close(loop);
-        const LLVMBasicBlockRef tail = ir_.block("tail"), done = ir_.block("done");
-        ir_.branch(ir_.icmp(LLVMIntNE, rest, ir_.index(0)), tail, done);
-        ir_.at(tail);
-        emit_vector_body(at, whole, tail_mask(rest));
-        ir_.jump(done);
-        ir_.at(done);
+        const LLVMValueRef whole = ir_.add(lower, ir_.bit_and(size, ir_.index(-wide)));
+        sums = emit_lanes(at, plan, wide, lower, whole, false);
+        tail_sums = emit_lanes(at, plan, plan.lanes, whole, upper, true);
     }
-    close_totals(plan);
-    lanes_ = 1;
-}
-
-void Emitter::open_totals(const VectorPlan& plan) {
-    for (NestValue r : plan.totals) {
-        const Instruction& i = nest_.code[r];
-        totals_[r] = ir_.allocate(ir_.type(i.dtype, lanes_));
-        ir_.store(neutral(ir_, i.op, i.dtype, lanes_), totals_[r]);
+    for (std::size_t k = 0; k < plan.totals.size(); ++k) {
+        const NestValue r = plan.totals[k];
+        const Instruction& reduction = nest_.code[r];
+        const OpCode op = reduction.op;
+        LLVMValueRef sum = halved(op, reduction.dtype, sums[k], plan.lanes);
+        if (!tail_sums.empty()) sum = combine(op, reduction.dtype, sum, tail_sums[k]);
+        sum = halved(op, reduction.dtype, sum, 1);
+        ir_.store(combine(op, reduction.dtype, ir_.load(ir_.scalar_type(reduction.dtype), slots_[r]), sum), slots_[r]);
     }
 }
 
-/// Halves are combined until one lane is left: an order that only the number of lanes decides.
-LLVMValueRef Emitter::joined(OpCode op, DType dtype, LLVMValueRef v) {
-    for (int width = Ir::lanes_of(v) / 2; width >= 1; width /= 2) {
-        const LLVMValueRef low = width > 1 ? ir_.lanes(v, 0, width) : ir_.lane(v, 0);
-        const LLVMValueRef high = width > 1 ? ir_.lanes(v, width, width) : ir_.lane(v, 1);
+/// Halves are combined until `width` lanes are left: an order that only the numbers of lanes decide.
+LLVMValueRef Emitter::halved(OpCode op, DType dtype, LLVMValueRef v, int width) {
+    while (Ir::lanes_of(v) > width) {
+        const int half = Ir::lanes_of(v) / 2;
+        const LLVMValueRef low = half > 1 ? ir_.lanes(v, 0, half) : ir_.lane(v, 0);
+        const LLVMValueRef high = half > 1 ? ir_.lanes(v, half, half) : ir_.lane(v, 1);
         v = combine(op, dtype, low, high);
     }
     return v;
-}
-
-void Emitter::close_totals(const VectorPlan& plan) {
-    for (NestValue r : plan.totals) {
-        const Instruction& i = nest_.code[r];
-        const LLVMValueRef sum = joined(i.op, i.dtype, ir_.load(ir_.type(i.dtype, lanes_), totals_[r]));
-        const LLVMTypeRef type = ir_.scalar_type(i.dtype);
-        ir_.store(combine(i.op, i.dtype, ir_.load(type, slots_[r]), sum), slots_[r]);
-        totals_[r] = nullptr;
-    }
 }
 
 void Emitter::emit_accumulate(NestValue at) {
