@@ -146,7 +146,7 @@ TEST(Concatenate, JoinsAlongAnAxis) {
     check_derivatives(build(x, join), x, {.active = {false, true}}, "concatenate by the second");
     const Program alone = [](Builder&, std::span<const Value> v) { return Values{ops::concatenate(v, 0)}; };
     check_program({literal({2}, {1, 2})}, alone);
-    check_program({literal({2}, {1, 2}), literal({0}, {})}, alone);
+    check_program({literal({2}, {1, 2}), literal(Shape{0}, std::vector<double>{})}, alone);
     expect_error({Type(f64, {2}), Type(f32, {2})}, alone, {"concatenate: operands f64[2] and f32[2], expected one dtype"});
     expect_error({Type(f64, {2, 3}), Type(f64, {4})}, alone, {"concatenate: operands f64[2,3] and f64[4]"});
     expect_error({Type(f64, {2, 3}), Type(f64, {2, 2})}, alone, {"equal but along axis 0"});
@@ -175,7 +175,7 @@ TEST(Pad, EdgesAndGaps) {
         for (const std::vector<bool>& active : {std::vector{true, false}, std::vector{false, true}}) check_derivatives(build(x, p), x, {.active = active}, "pad by one");
     }
     check_program({random_f64({2, 2}, 1), literal(2.0)}, padded(dims({1, -1}), dims({0, 2}), dims({1, 0})));
-    check_program({literal({0}, {}), literal(2.0)}, padded(dims({1}), dims({1}), dims({3})));
+    check_program({literal(Shape{0}, std::vector<double>{}), literal(2.0)}, padded(dims({1}), dims({1}), dims({3})));
 }
 
 TEST(Pad, Errors) {
