@@ -1,0 +1,53 @@
+#include "pass/optimize.hpp"
+
+#include "pass/counted_while.hpp"
+#include "pass/cse.hpp"
+#include "pass/dce.hpp"
+#include "pass/inline_calls.hpp"
+#include "pass/licm.hpp"
+#include "pass/outer_products.hpp"
+#include "pass/simplify.hpp"
+
+#include <cstdlib>
+#include <string>
+
+namespace stithy::pass {
+
+namespace {
+constexpr Pass list[] = {
+    {"inline", inline_calls},          {"simplify", simplify},  {"count-whiles", count_whiles}, {"cse", share_common}, {"licm", hoist_invariants},
+    {"dce", drop_dead},                {"outer-products", gather_outer_products},
+};
+
+bool is_off(std::string_view name, std::string_view off) {
+    if (off == "all") return name != "inline";
+    for (std::size_t at = 0; at <= off.size();) {
+        const std::size_t comma = std::min(off.find(',', at), off.size());
+        if (off.substr(at, comma - at) == name) return true;
+        at = comma + 1;
+    }
+    return false;
+}
+
+std::string_view off_by_environment() {
+    static const std::string off = [] {
+        const char* text = std::getenv("STITHY_PASSES_OFF");
+        return std::string(text ? text : "");
+    }();
+    return off;
+}
+} // namespace
+
+std::span<const Pass> passes() { return list; }
+
+ir::FunctionPtr optimize(const ir::FunctionPtr& f, const PassOptions& options) {
+    ir::FunctionPtr out = f;
+    for (const Pass& pass : list) {
+        if (is_off(pass.name, options.off) || is_off(pass.name, off_by_environment())) continue;
+        out = pass.run(out);
+        if (options.after) options.after(pass.name, *out);
+    }
+    return out;
+}
+
+} // namespace stithy::pass

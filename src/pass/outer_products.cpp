@@ -1,0 +1,240 @@
+#include "pass/outer_products.hpp"
+
+#include "pass/rewrite.hpp"
+
+#include <algorithm>
+
+namespace stithy::pass {
+
+namespace {
+
+/// A contribution `accumulator += g (outer) r` of a loop's body.
+struct Outer {
+    std::size_t accumulator; ///< which of the loop's accumulators
+    std::size_t add_op;      ///< the accumulator_add in the body
+    ValueId left, right;     ///< the factors, values of the body
+};
+
+constexpr std::int64_t least_bytes = 4096;       ///< smaller accumulators stay in the cache and in the loop
+constexpr std::int64_t chunk_bytes = 128 * 1024; ///< of one factor's chunk
+constexpr std::int64_t longest = 128, shortest = 16;
+
+const Op* defining(const Function& f, ValueId v) {
+    const std::int32_t d = f.defining_op()[v];
+    return d < 0 ? nullptr : &f.ops()[static_cast<std::size_t>(d)];
+}
+
+/// dot_general without contracted or batching axes, of two vectors or more.
+bool is_outer(const Op* op) {
+    if (!op || op->code != OpCode::dot_general) return false;
+    const auto& d = op->get<ir::DotAttr>();
+    return d.lhs_contract.empty() && d.lhs_batch.empty();
+}
+
+std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
+    std::vector<std::int32_t> uses(body.value_count(), 0);
+    for (const Op& op : body.ops())
+        for (ValueId v : op.operands) ++uses[v];
+    for (ValueId v : body.results()) ++uses[v];
+    std::vector<Outer> found;
+    for (std::size_t a = 0; a < layout.accumulators; ++a) {
+        // the chain of additions from the result back to the parameter
+        ValueId v = body.results()[layout.accumulator_result(a)];
+        while (v >= body.parameter_count()) {
+            const auto index = static_cast<std::size_t>(body.defining_op()[v]);
+            const Op& add = body.ops()[index];
+            if (add.operands.empty() || !body.type(add.operands[0]).is_accumulator()) break;
+            if (add.code == OpCode::accumulator_add && uses[add.operands[1]] == 1) {
+                const Op* product = defining(body, add.operands[1]);
+                if (is_outer(product)) {
+                    const std::int64_t bytes = body.type(v).bytes(), factors = body.type(product->operands[0]).bytes() + body.type(product->operands[1]).bytes();
+                    if (bytes >= least_bytes && factors < 2 * bytes) found.push_back({a, index, product->operands[0], product->operands[1]});
+                }
+            }
+            v = add.operands[0];
+        }
+    }
+    return found;
+}
+
+class GatherOuterProducts final : public Rewriter {
+    bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type>, Values& results) override {
+        if (op.code != OpCode::loop) return false;
+        const auto& attr = op.get<LoopAttr>();
+        if (attr.length < 2 * shortest) return false;
+        const LoopLayout layout(attr);
+        const std::vector<Outer> outers = find_outers(*op.regions[0], layout);
+        if (outers.empty()) return false;
+        results = Chunked(builder, op, operands, outers).run();
+        return true;
+    }
+
+    /// Builds: loop over chunks { loop over the chunk's steps that stacks the factors; one product for each accumulation }, then the same for the steps that are left.
+    class Chunked {
+    public:
+        Chunked(Builder& builder, const Op& op, std::span<const Value> operands, const std::vector<Outer>& outers)
+            : builder_(builder), op_(op), attr_(op.get<LoopAttr>()), layout_(attr_), body_(*op.regions[0]), outers_(outers), operands_(operands.begin(), operands.end()) {
+            std::int64_t widest = 1;
+            for (const Outer& o : outers_) widest = std::max({widest, body_.type(o.left).bytes(), body_.type(o.right).bytes()});
+            chunk_ = std::clamp(chunk_bytes / widest / shortest * shortest, shortest, longest);
+            chunk_ = std::min(chunk_, attr_.length);
+        }
+
+        Values run() {
+            const std::int64_t chunks = attr_.length / chunk_, rest = attr_.length % chunk_, split = chunks * chunk_;
+            Values carried; // carries and accumulators
+            for (std::size_t p = layout_.carry(0); p < layout_.x(0); ++p) carried.push_back(operands_[layout_.operand_of(p)]);
+            Values head, tail; // ys of the chunks, of the rest
+            auto run_head = [&] { head = run_chunks(carried, chunks, split); };
+            auto run_tail = [&] {
+                if (rest > 0) tail = run_block(builder_, carried, invariants(), xs_between(split, attr_.length), counter_offset(builder_, split), rest);
+            };
+            if (attr_.reverse) {
+                run_tail();
+                run_head();
+            } else {
+                run_head();
+                run_tail();
+            }
+            Values results = carried;
+            for (std::size_t y = 0; y < layout_.ys; ++y) {
+                const Value parts[] = {head[y], rest > 0 ? tail[y] : Value()};
+                results.push_back(rest > 0 ? ops::concatenate(parts, 0) : head[y]);
+            }
+            return results;
+        }
+
+    private:
+        [[nodiscard]] Values invariants() const {
+            return {operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip), operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip + layout_.invariants)};
+        }
+
+        static Value counter_offset(Builder& b, std::int64_t offset) { return ops::constant(b, ir::Literal::splat(Type(i64, Shape{}), offset)); }
+
+        Values xs_between(std::int64_t from, std::int64_t to) {
+            Values xs;
+            for (std::size_t i = 0; i < layout_.xs; ++i) {
+                const Value x = operands_[layout_.operand_of(layout_.x(i))];
+                Dims start(x.rank(), 0), limit = x.shape().dims();
+                start[0] = from;
+                limit[0] = to;
+                xs.push_back(from == 0 && to == attr_.length ? x : ops::slice(x, start, limit));
+            }
+            return xs;
+        }
+
+        /// The loop over whole chunks; updates `carried`, returns the ys [chunks * chunk, ...].
+        Values run_chunks(Values& carried, std::int64_t chunks, std::int64_t split) {
+            Builder b(body_.name() + "_chunks");
+            const Value counter(b, b.parameter(Type(i64, Shape{})));
+            LoopAttr outer = attr_;
+            outer.length = chunks;
+            Values all = invariants(), in_invariants, in_carried, in_xs;
+            for (const Value& v : all) in_invariants.emplace_back(b, b.parameter(v.type()));
+            for (const Value& v : carried) {
+                in_carried.emplace_back(b, b.parameter(v.type()));
+                all.push_back(v);
+            }
+            for (const Value& x : xs_between(0, split)) {
+                Dims dims = x.shape().dims();
+                dims[0] = chunk_;
+                dims.insert(0, chunks);
+                const Value chunked = ops::reshape(x, Shape(dims));
+                dims.erase(0);
+                in_xs.emplace_back(b, b.parameter(Type(x.dtype(), Shape(dims))));
+                all.push_back(chunked);
+            }
+            const Value first = counter * ops::constant(b, ir::Literal::splat(Type(i64, Shape{}), chunk_));
+            const Values ys = run_block(b, in_carried, in_invariants, in_xs, first, chunk_);
+            std::vector<ValueId> results = ids_of(in_carried);
+            for (const Value& y : ys) results.push_back(y.id());
+            const FunctionPtr body = b.finish(std::move(results));
+            Values out = append_op(builder_, OpCode::loop, all, ir::make_attr(outer), {body}, ir::loop_result_types(outer, *body), op_.location);
+            for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = out[i];
+            Values flat;
+            for (std::size_t y = carried.size(); y < out.size(); ++y) {
+                Dims dims = out[y].shape().dims();
+                dims.erase(0);
+                dims[0] = split;
+                flat.push_back(ops::reshape(out[y], Shape(dims)));
+            }
+            return flat;
+        }
+
+        /// `steps` steps with stacked factors, then the products. `first` is the counter of step 0 of the block. Updates `carried`, returns the ys.
+        Values run_block(Builder& b, Values& carried, const Values& invariants, const Values& xs, Value first, std::int64_t steps) {
+            LoopAttr inner = attr_;
+            inner.length = steps;
+            inner.invariants += 1; // the first counter
+            std::vector<ValueId> stacked; // body values to stack; factors that are xs need not be
+            auto stack = [&](ValueId v) {
+                if (layout_.is_x(v) || std::find(stacked.begin(), stacked.end(), v) != stacked.end()) return;
+                stacked.push_back(v);
+            };
+            for (const Outer& o : outers_) {
+                stack(o.left);
+                stack(o.right);
+            }
+            inner.ys += static_cast<std::int64_t>(stacked.size());
+            const FunctionPtr body = step_body(stacked);
+            Values all{first};
+            for (const Value& v : invariants) all.push_back(v);
+            for (const Value& v : carried) all.push_back(v);
+            for (const Value& v : xs) all.push_back(v);
+            const Values out = append_op(b, OpCode::loop, all, ir::make_attr(inner), {body}, ir::loop_result_types(inner, *body), op_.location);
+            for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = out[i];
+            auto factor = [&](ValueId v) {
+                if (layout_.is_x(v)) return xs[v - layout_.x(0)];
+                const auto at = static_cast<std::size_t>(std::find(stacked.begin(), stacked.end(), v) - stacked.begin());
+                return out[layout_.results() + at];
+            };
+            for (const Outer& o : outers_) {
+                ir::DotAttr d;
+                d.lhs_contract = d.rhs_contract = Dims(1, 0);
+                Value& accumulator = carried[layout_.carries + o.accumulator];
+                accumulator = ops::accumulator_add(accumulator, ops::dot_general(factor(o.left), factor(o.right), d));
+            }
+            return {out.begin() + static_cast<std::ptrdiff_t>(layout_.y_result(0)), out.begin() + static_cast<std::ptrdiff_t>(layout_.results())};
+        }
+
+        /// The body without the accumulations that are gathered: (step, first, invariants.., carries.., accumulators.., xs..) -> (.., ys.., stacked..).
+        FunctionPtr step_body(const std::vector<ValueId>& stacked) {
+            Builder b(body_.name());
+            const Value step(b, b.parameter(Type(i64, Shape{}))), first(b, b.parameter(Type(i64, Shape{})));
+            Values table(body_.value_count());
+            for (std::size_t p = 1; p < body_.parameter_count(); ++p) table[p] = Value(b, b.parameter(body_.type(static_cast<ValueId>(p))));
+            table[0] = first + step;
+            for (std::size_t i = 0; i < body_.ops().size(); ++i) {
+                const Op& op = body_.ops()[i];
+                const bool gathered = std::any_of(outers_.begin(), outers_.end(), [&](const Outer& o) { return o.add_op == i; });
+                if (gathered) {
+                    table[op.first_result] = table[op.operands[0]];
+                    continue;
+                }
+                const bool product = std::any_of(outers_.begin(), outers_.end(), [&](const Outer& o) { return body_.ops()[o.add_op].operands[1] == op.first_result; });
+                if (product) continue;
+                const Values out = copy_op(b, body_, op, lookup(op.operands, table));
+                for (std::uint32_t r = 0; r < op.result_count; ++r) table[op.result(r)] = out[r];
+            }
+            std::vector<ValueId> results;
+            for (ValueId v : body_.results()) results.push_back(table[v].id());
+            for (ValueId v : stacked) results.push_back(table[v].id());
+            return b.finish(std::move(results));
+        }
+
+        Builder& builder_;
+        const Op& op_;
+        LoopAttr attr_;
+        LoopLayout layout_;
+        const Function& body_;
+        const std::vector<Outer>& outers_;
+        Values operands_;
+        std::int64_t chunk_ = shortest;
+    };
+};
+
+} // namespace
+
+ir::FunctionPtr gather_outer_products(const ir::FunctionPtr& f) { return GatherOuterProducts().run(f); }
+
+} // namespace stithy::pass
