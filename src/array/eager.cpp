@@ -113,7 +113,44 @@ std::uint64_t worth_in_place(const Operation& operation) {
     return mask;
 }
 
-/// Operations that need no code: the result shares the operand's buffer. Undefined when it is none of them.
+/// A slice without strides whose elements lie in a row: copied here if the operand is there and the piece is small. Undefined when it is none.
+Array small_piece(const Operation& operation) {
+    const ArrayNode& n = node(operation.operands[0]);
+    const auto& a = std::get<ir::SliceAttr>(*operation.attr);
+    if (n.is_splat() || !n.buffer()->ready()) return {};
+    Dims extents;
+    std::int64_t first = 0, elements = 1;
+    bool row_ended = false;
+    for (std::size_t i = 0; i < a.start.size(); ++i) {
+        const std::int64_t extent = a.limit[i] - a.start[i];
+        if (a.stride[i] != 1 || (row_ended && extent != n.shape()[i])) return {};
+        row_ended = row_ended || extent != 1; // after the first axis with several, all must be whole
+        first = first * n.shape()[i] + a.start[i];
+        elements *= extent;
+        extents.push_back(extent);
+    }
+    const std::size_t size = n.dtype().size(), bytes = static_cast<std::size_t>(elements) * size;
+    if (bytes > 4096) return {};
+    auto copy = runtime::Buffer::allocate(bytes);
+    if (bytes) __builtin_memcpy(copy->data(), static_cast<const std::byte*>(n.buffer()->data()) + static_cast<std::size_t>(first) * size, bytes);
+    return make_concrete(n.dtype(), Shape(std::move(extents)), std::move(copy), operation.location);
+}
+
+/// A slice without strides as a dynamic slice, whose starts are no part of the key.
+Array moving_slice(const Operation& operation) {
+    const auto& a = std::get<ir::SliceAttr>(*operation.attr);
+    std::vector<Array> operands{operation.operands[0]};
+    Dims sizes;
+    for (std::size_t i = 0; i < a.start.size(); ++i) {
+        if (a.stride[i] != 1) return {};
+        operands.push_back(make_splat(i64, Shape(), static_cast<std::uint64_t>(a.start[i]), operation.location));
+        sizes.push_back(a.limit[i] - a.start[i]);
+    }
+    return run_now1({.code = ir::OpCode::dynamic_slice, .operands = operands, .attr = ir::make_attr(ir::DimsAttr{sizes}), .regions = {}, .declared = {},
+                     .location = operation.location});
+}
+
+/// Operations that need no code of their own. Undefined when it is none of them.
 Array without_code(const Operation& operation) {
     const auto same_buffer = [&](const Shape& shape) {
         const ArrayNode& n = node(operation.operands[0]);
@@ -132,6 +169,9 @@ Array without_code(const Operation& operation) {
         if (node(operation.operands[0]).is_splat() && node(operation.operands[0]).shape().rank() == 0)
             return make_splat(node(operation.operands[0]).dtype(), operation.declared[0].shape(), node(operation.operands[0]).splat_bits(), operation.location);
         return {};
+    case ir::OpCode::slice:
+        if (Array piece = small_piece(operation); piece.defined()) return piece;
+        return moving_slice(operation);
     default: return {};
     }
 }
