@@ -46,7 +46,8 @@ public:
 
     /// Queues a task; waits while too many run ahead. From inside a task it never waits. The thread limit of the caller goes along.
     void submit(std::unique_ptr<Task> task);
-    /// The same for a callable that computes `results` from `inputs` (`void f(Task&)`).
+    /// The same for a callable that computes `results` from `inputs` (`void f(Task&)`). (Move handles into the
+    /// vector one by one: a braced list holds copies until the end of the statement, and no operand is unique then.)
     void submit(std::vector<Ref<Buffer>> inputs, std::vector<Ref<Buffer>> results, std::function<void(Task&)> work);
 
     /// True when nothing is queued or running: a short call whose inputs are ready may be run by its caller.
