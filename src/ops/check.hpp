@@ -14,6 +14,13 @@ std::string text_of(const Dims& dims);
 /// "f64[2,3], f32[4] and i32[]".
 std::string text_of(TypeRefs types);
 
+/// The types of one result.
+inline Types one(Type type) {
+    Types types;
+    types.push_back(std::move(type));
+    return types;
+}
+
 /// Checks the number of operands.
 void expect_operands(const InferContext& context, std::size_t count);
 /// Checks that every operand is a tensor.

@@ -7,7 +7,7 @@ namespace stithy::ops {
 namespace {
 Types infer_constant(const InferContext& c) {
     expect_operands(c, 0);
-    return {c.get<ir::ConstantAttr>().value.type()};
+    return one(c.get<ir::ConstantAttr>().value.type());
 }
 
 Types infer_iota(const InferContext& c) {
@@ -15,7 +15,7 @@ Types infer_iota(const InferContext& c) {
     const Type& result = declared_tensor(c);
     if (result.dtype().is_bool()) refuse(c, "the result is " + result.str() + ", expected a number type");
     expect_axis(c, c.get<ir::DimAttr>().dim, result.rank(), "axis");
-    return {result};
+    return one(result);
 }
 
 Values batch_none(const BatchContext& c) { return emit_like(c.builder, c.op, {}, c.result_types); }

@@ -43,20 +43,20 @@ void expect_scalar_or(const InferContext& c, const Type& type, const Type& whole
 Types infer_unary(const InferContext& c) {
     expect_operands(c, 1);
     expect_kind(c, c.operands[0]);
-    return {c.operands[0]};
+    return one(c.operands[0]);
 }
 
 Types infer_is_finite(const InferContext& c) {
     expect_operands(c, 1);
     expect_kind(c, c.operands[0]);
-    return {Type(boolean, c.operands[0].shape())};
+    return one(Type(boolean, c.operands[0].shape()));
 }
 
 Types infer_convert(const InferContext& c) {
     expect_operands(c, 1);
     expect_kind(c, c.operands[0]);
     internal_check(c.declared.size() == 1 && c.declared[0].is_tensor(), "convert without its result type");
-    return {Type(c.declared[0].dtype(), c.operands[0].shape())};
+    return one(Type(c.declared[0].dtype(), c.operands[0].shape()));
 }
 
 Types infer_binary(const InferContext& c) {
@@ -64,14 +64,14 @@ Types infer_binary(const InferContext& c) {
     const Type& a = c.operands[0];
     expect_pair(c, a, c.operands[1]);
     expect_kind(c, a);
-    return {a};
+    return one(a);
 }
 
 Types infer_compare(const InferContext& c) {
     expect_operands(c, 2);
     expect_pair(c, c.operands[0], c.operands[1]);
     expect_kind(c, c.operands[0]);
-    return {Type(boolean, c.operands[0].shape())};
+    return one(Type(boolean, c.operands[0].shape()));
 }
 
 Types infer_select(const InferContext& c) {
@@ -81,7 +81,7 @@ Types infer_select(const InferContext& c) {
     expect_kind(c, a);
     if (!predicate.is_tensor() || !predicate.dtype().is_bool()) refuse(c, "the predicate is " + predicate.str() + ", expected bool");
     expect_scalar_or(c, predicate, a, "the predicate");
-    return {a};
+    return one(a);
 }
 
 Types infer_clamp(const InferContext& c) {
@@ -95,7 +95,7 @@ Types infer_clamp(const InferContext& c) {
         expect_scalar_or(c, bound, x, what);
     }
     expect_kind(c, x);
-    return {x};
+    return one(x);
 }
 
 } // namespace stithy::ops

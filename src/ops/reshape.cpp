@@ -25,7 +25,7 @@ Types infer_broadcast_in_dim(const InferContext& c) {
             refuse(c, "axis " + std::to_string(i) + " of the operand " + x.str() + " goes to axis " + std::to_string(dims[i]) + " of the result " +
                           result.str() + ", expected extent 1 or " + std::to_string(extent));
     }
-    return {Type(x.dtype(), result.shape())};
+    return one(Type(x.dtype(), result.shape()));
 }
 
 Types infer_reshape(const InferContext& c) {
@@ -33,7 +33,7 @@ Types infer_reshape(const InferContext& c) {
     if (x.elements() != result.elements())
         refuse(c, x.str() + " has " + std::to_string(x.elements()) + " elements and the result shape " + result.shape().str() + " has " +
                       std::to_string(result.elements()) + ", expected equal numbers");
-    return {Type(x.dtype(), result.shape())};
+    return one(Type(x.dtype(), result.shape()));
 }
 
 Types infer_transpose(const InferContext& c) {
@@ -43,13 +43,13 @@ Types infer_transpose(const InferContext& c) {
     expect_axes(c, permutation, x.rank(), "axis");
     Shape shape = x.shape();
     for (std::size_t i = 0; i < permutation.size(); ++i) shape.dims()[i] = x.shape()[static_cast<std::size_t>(permutation[i])];
-    return {Type(x.dtype(), std::move(shape))};
+    return one(Type(x.dtype(), std::move(shape)));
 }
 
 Types infer_reverse(const InferContext& c) {
     const Type& x = tensor_operand(c);
     expect_axes(c, c.get<ir::DimsAttr>().dims, x.rank(), "axis");
-    return {x};
+    return one(x);
 }
 
 /// Equal widths keep the shape; a narrower result gets a trailing axis of the parts; a wider one takes the operand's last axis in.
@@ -66,7 +66,7 @@ Types infer_bitcast_convert(const InferContext& c) {
             refuse(c, x.str() + " to " + std::string(to.name()) + ": expected a last axis of extent " + std::to_string(parts));
         shape.dims().erase(shape.rank() - 1);
     }
-    return {Type(to, std::move(shape))};
+    return one(Type(to, std::move(shape)));
 }
 
 /// The operation itself on the tangent: all but bitcast_convert are linear.

@@ -27,7 +27,7 @@ Types infer_slice(const InferContext& c) {
         if (stride[i] < 1) refuse(c, "stride " + std::to_string(stride[i]) + " of axis " + std::to_string(i) + ", expected at least 1");
         shape.dims()[i] = limit[i] == start[i] ? 0 : (limit[i] - start[i] - 1) / stride[i] + 1;
     }
-    return {Type(x.dtype(), std::move(shape))};
+    return one(Type(x.dtype(), std::move(shape)));
 }
 
 [[noreturn]] void refuse_parts(const InferContext& c, std::int64_t dim) {
@@ -49,7 +49,7 @@ Types infer_concatenate(const InferContext& c) {
             if (a != axis && part.shape()[a] != first.shape()[a]) refuse_parts(c, dim);
         shape.dims()[axis] += part.shape()[axis];
     }
-    return {Type(first.dtype(), std::move(shape))};
+    return one(Type(first.dtype(), std::move(shape)));
 }
 
 Types infer_pad(const InferContext& c) {
@@ -77,7 +77,7 @@ Types infer_pad(const InferContext& c) {
     }
     Type result(x.dtype(), std::move(shape));
     expect_extents(c, result);
-    return {std::move(result)};
+    return one(std::move(result));
 }
 
 Values jvp_slice(const JvpContext& c) { return emit_like(c.builder, c.op, c.tangents); }

@@ -21,7 +21,7 @@ Types infer_token(const InferContext& c) {
     if (c.code == OpCode::create_token) expect_operands(c, 0);
     for (std::size_t i = 0; i < c.operands.size(); ++i)
         if (c.operands[i].kind() != ir::TypeKind::token) refuse(c, "operands " + text_of(c.operands) + ", expected tokens");
-    return {Type::token()};
+    return one(Type::token());
 }
 
 /// The values that are there go through a barrier of their own; the others stay none.
