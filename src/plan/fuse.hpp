@@ -27,6 +27,7 @@ struct Node {
     GroupId group = no_group;
     MapId map = 0;
     State state = State::open;
+    std::uint32_t local = 0;        ///< number within the group
     std::uint8_t copies = 0;        ///< how often the computation was duplicated on the way here
     std::uint32_t first_operand = 0, operand_count = 0;
     NodeId next = no_node;          ///< the next request for the same value
@@ -58,7 +59,7 @@ struct Group {
     Shape root_shape;                  ///< of the root domain
     bool flat = true;                  ///< so far only map 0 was used: the domain may be factored otherwise
     std::int32_t arithmetic = 0;       ///< operations in it
-    std::int32_t row_weight = 0;       ///< cost of the expressions at row level, see fuse.cpp
+    std::uint32_t node_count = 0;      ///< with leaves
     MapTable table;
     std::vector<NodeId> nodes;         ///< computed here, consumers before producers
     std::vector<NodeId> reductions;    ///< the reduce nodes among them
@@ -81,13 +82,17 @@ struct Fused {
     [[nodiscard]] NodeId resolved(NodeId node) const;
     /// The value at the end of a chain of aliases.
     [[nodiscard]] ir::ValueId owner(ir::ValueId v) const;
-    /// Number of loop dimensions that are not reduced, and of all.
-    [[nodiscard]] static bool is_row_level(const Group& group, MapId map);
     /// Bit per loop dimension that the map depends on (through terms too).
     [[nodiscard]] std::uint64_t dims_of(const Group& group, MapId map) const;
+    /// The index per axis of a value of this shape at a map (map 0 spelled out).
+    [[nodiscard]] static IndexMap axes_of(Group& group, MapId map, const Shape& shape);
 };
 
-/// Groups the operations of a function (its regions are left alone). `results_stored`: whether results need memory.
+/// Bit per loop dimension of the group: those that are reduced, and all.
+std::uint64_t reduced_dims(const Group& group);
+std::uint64_t all_dims(const Group& group);
+
+/// Groups the operations of a function (its regions are left alone). Results are stored.
 Fused fuse(const ir::Function& function);
 
 /// Number of arithmetic operations after which a group is closed.

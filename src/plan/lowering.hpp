@@ -12,7 +12,12 @@ public:
     NestBuilder b;
 
     /// A number that comes from a shape: a new slot of the parameter table. (Not shared by value: two equal extents today may differ tomorrow.)
-    NestValue number(std::int64_t value);
+    NestValue number(std::int64_t value) { return b.param(slot(value)); }
+    /// The slot of such a number, for use in several blocks by `b.param`.
+    std::size_t slot(std::int64_t value) {
+        params_.push_back(value);
+        return params_.size() - 1;
+    }
     /// A scalar literal: 0, 1, -1 and infinities stand in the code, others in the table.
     NestValue literal(DType dtype, std::uint64_t bits);
     /// Step-private scratch memory of so many bytes, 64-byte aligned; ask in the outermost block or anywhere outside of loops that need it fresh.
@@ -24,6 +29,7 @@ public:
     [[nodiscard]] std::int64_t scratch_slot() const { return scratch_slot_; }
     /// The next slot of the nest's buffer list.
     std::size_t new_buffer() { return buffers_++; }
+    [[nodiscard]] std::size_t buffer_count() const { return buffers_; }
 
 private:
     std::vector<std::int64_t> params_;
@@ -45,6 +51,8 @@ public:
 
     /// Pointer to the memory of a value that is stored.
     virtual NestValue pointer(Writer& w, ir::ValueId v) = 0;
+    /// The same for a value that is only read and may be a one-element value without memory: then of a copy in the frame.
+    virtual NestValue pointer_or_local(Writer& w, ir::ValueId v) { return pointer(w, v); }
     /// A rank-0 (or one-element) value.
     virtual NestValue scalar(Writer& w, ir::ValueId v) { return w.b.load(function.type(v).dtype(), pointer(w, v), w.b.fixed_int(0)); }
     /// Gives a one-element value that a step has computed.
@@ -65,6 +73,9 @@ Work emit_step(Writer& w, Scope& scope, GroupId group);
 
 /// Writes the fused loops of a group.
 Work emit_loops(Writer& w, Scope& scope, GroupId group);
+
+/// Copies all of a value to another one's memory (Group::Kind::copy when the two do not share memory).
+Work emit_copy(Writer& w, Scope& scope, ir::ValueId source, ir::ValueId target);
 
 /// Writes one operation that is lowered alone. The table of lowerings is in lower.cpp; an operation without one is an Error.
 using LowerOperation = Work (*)(Writer& w, Scope& scope, const ir::Op& op);

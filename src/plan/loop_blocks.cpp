@@ -1,0 +1,121 @@
+#include "plan/loop_emitter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace stithy::plan {
+
+using ir::OpCode;
+
+/// A number that belongs to a part of an access, an index or a loop: one slot, however often it is used. Fixed in small flat code.
+NestValue LoopEmitter::number(const void* owner, std::uint32_t part, std::int64_t value) {
+    if (fixed_) return b_.fixed_int(value);
+    for (const Number& n : numbers_)
+        if (n.owner == owner && n.part == part) return b_.param(n.slot);
+    numbers_.push_back({owner, part, w_.slot(value)});
+    return b_.param(numbers_.back().slot);
+}
+
+std::uint64_t LoopEmitter::dims_in(const Merged& merged) const {
+    std::uint64_t bits = 0;
+    for (std::uint32_t d = merged.first; d <= merged.last; ++d)
+        if (g_.reduced[d] == g_.reduced[merged.last]) bits |= std::uint64_t{1} << d;
+    return bits;
+}
+
+void LoopEmitter::opened(const Merged& merged, NestValue counter) {
+    counters_[merged.last] = counter;
+    available_ |= dims_in(merged);
+}
+
+void LoopEmitter::open(LoopKind kind, NestValue lower, NestValue upper) {
+    marks_.push_back({log_.size(), available_});
+    b_.loop(kind, lower, upper);
+}
+
+void LoopEmitter::open_merged(LoopKind kind, const Merged& merged) {
+    const NestValue upper = fixed_ ? b_.fixed_int(merged.extent) : number(&merged, 0, merged.extent);
+    marks_.push_back({log_.size(), available_});
+    opened(merged, b_.loop(kind, b_.fixed_int(0), upper));
+}
+
+void LoopEmitter::close_to(std::size_t depth) {
+    while (marks_.size() > depth) {
+        b_.end();
+        while (log_.size() > marks_.back().log) {
+            values_[log_.back()] = no_nest_value;
+            log_.pop_back();
+        }
+        available_ = marks_.back().available;
+        marks_.pop_back();
+    }
+}
+
+/// Opens the first `count` loops over rows; at the top level they are one loop over units. `blocks` > 1: a block's number is the outermost digit of a unit.
+void LoopEmitter::open_outer(std::size_t count, std::int64_t blocks) {
+    if (!top_) {
+        for (std::size_t i = 0; i < count; ++i) open_merged(LoopKind::serial, plan_.rows[i]);
+        return;
+    }
+    for (std::size_t i = 0; i < count; ++i) units_ *= plan_.rows[i].extent;
+    units_ *= blocks;
+    if (count == 0 && blocks == 1) return;
+    marks_.push_back({log_.size(), available_});
+    NestValue rest = b_.loop(LoopKind::units, b_.range_begin(), b_.range_end());
+    for (std::size_t i = count; i-- > 0;) {
+        const bool outermost = i == 0 && blocks == 1;
+        if (outermost) {
+            opened(plan_.rows[i], rest);
+            break;
+        }
+        const NestValue extent = number(&plan_.rows[i], 0, plan_.rows[i].extent);
+        const NestValue quotient = b_.apply(OpCode::divide, i64, rest, extent);
+        opened(plan_.rows[i], b_.apply(OpCode::subtract, i64, rest, b_.mul(quotient, extent)));
+        rest = quotient;
+    }
+    if (blocks > 1) block_ = rest;
+}
+
+/// Opens the loops over what is reduced; the innermost of kind `kind`. With blocks, the outermost runs over one block only.
+void LoopEmitter::open_inner(LoopKind kind) {
+    for (std::size_t i = 0; i < plan_.inner.size(); ++i) {
+        const LoopKind mine = fixed_ ? LoopKind::unrolled : i + 1 == plan_.inner.size() ? kind : LoopKind::serial;
+        if (i == 0 && part_ == LoopPart::partials) {
+            const NestValue size = number(&plan_, 0, plan_.block);
+            const NestValue lower = b_.mul(block_, size);
+            const NestValue upper = b_.apply(OpCode::minimum, i64, b_.add(lower, size), number(&plan_.inner[0], 0, plan_.inner[0].extent));
+            marks_.push_back({log_.size(), available_});
+            opened(plan_.inner[0], b_.loop(mine, lower, upper));
+        } else {
+            open_merged(mine, plan_.inner[i]);
+        }
+    }
+}
+
+/// The row, counted over all rows, from the open loops.
+NestValue LoopEmitter::row_number() {
+    NestValue sum = no_nest_value;
+    std::int64_t stride = 1;
+    for (std::size_t i = plan_.rows.size(); i-- > 0; stride *= plan_.rows[i].extent) {
+        const NestValue counter = counters_[plan_.rows[i].last];
+        sum = add(sum, stride == 1 ? counter : b_.mul(counter, number(&plan_.rows[i], 1, stride)));
+    }
+    return sum == no_nest_value ? b_.fixed_int(0) : sum;
+}
+
+Work LoopEmitter::work() const {
+    constexpr double ns_per_cost = 0.12, chunk_ns = 25000;
+    const double elements = static_cast<double>(plan_.row_count) * static_cast<double>(part_ == LoopPart::final ? plan_.blocks : plan_.inner_count);
+    const double ns = elements * plan_.element_cost * ns_per_cost + 30;
+    Work work;
+    work.units = units_;
+    work.estimate_us = ns / 1000;
+    const double per_unit = ns / static_cast<double>(std::max<std::int64_t>(units_, 1));
+    auto grain = static_cast<std::int64_t>(std::ceil(chunk_ns / per_unit));
+    grain = std::max<std::int64_t>(1, grain);
+    if (grain > 64) grain = (grain + 63) / 64 * 64; // whole vectors
+    work.grain = std::min(grain, std::max<std::int64_t>(units_, 1));
+    return work;
+}
+
+} // namespace stithy::plan

@@ -1,0 +1,10 @@
+#pragma once
+#include "plan/lowering.hpp"
+
+/// Operations that are lowered alone, one file each.
+namespace stithy::plan {
+
+Work lower_dot(Writer& w, Scope& scope, const ir::Op& op);
+Work lower_scatter(Writer& w, Scope& scope, const ir::Op& op);
+
+} // namespace stithy::plan

@@ -1,0 +1,292 @@
+#include "plan/memory.hpp"
+
+#include "plan/loop_plan.hpp"
+
+#include <algorithm>
+
+namespace stithy::plan {
+
+using ir::ValueId;
+
+namespace {
+
+constexpr std::int32_t never = -1;
+
+class Assigner {
+public:
+    Assigner(const Fused& fused, const MemoryOptions& options)
+        : f_(fused), function_(*fused.function), options_(options), steps_(static_cast<std::int32_t>(fused.groups.size())) {}
+
+    MemoryPlan run() {
+        find_uses();
+        plan_.block_of.assign(function_.value_count(), no_block);
+        place_given();
+        for (std::int32_t s = 0; s < steps_; ++s) place_written(s);
+        for (std::size_t r = 0; r < function_.results().size(); ++r) {
+            const std::uint32_t b = plan_.block_of[f_.owner(function_.results()[r])];
+            if (b != no_block) lives_[b].last = steps_;
+        }
+        place_scratch();
+        for (ValueId v = 0; v < function_.value_count(); ++v)
+            if (f_.stored[v] && f_.alias[v] != v) plan_.block_of[v] = plan_.block_of[f_.owner(v)];
+        for (std::size_t b = 0; b < plan_.blocks.size(); ++b)
+            if (plan_.blocks[b].kind == Block::Kind::result && lives_[b].donor >= 0)
+                plan_.donations.emplace_back(static_cast<std::uint32_t>(lives_[b].donor), plan_.blocks[b].index);
+        return std::move(plan_);
+    }
+
+private:
+    struct Life {
+        std::int32_t first = 0, last = 0;
+        std::int32_t donor = -1; ///< parameter whose memory could serve
+    };
+
+    [[nodiscard]] GroupId group_at(std::int32_t step) const { return static_cast<GroupId>(steps_ - 1 - step); }
+    [[nodiscard]] std::int32_t step_of(GroupId g) const { return steps_ - 1 - static_cast<std::int32_t>(g); }
+    [[nodiscard]] const ir::Op& op_of(const Group& g) const { return function_.ops()[static_cast<std::size_t>(g.op)]; }
+    [[nodiscard]] bool in_register(ValueId v) const { return !options_.registers.empty() && options_.registers[v]; }
+    [[nodiscard]] std::int64_t bytes(ValueId v) const { return function_.type(v).bytes(); }
+
+    void use(ValueId v, std::int32_t step) {
+        const ValueId owner = f_.owner(v);
+        last_use_[owner] = std::max(last_use_[owner], step);
+    }
+
+    void find_uses() {
+        last_use_.assign(function_.value_count(), never);
+        leaf_first_.assign(f_.groups.size() + 1, 0);
+        for (const Node& n : f_.nodes)
+            if (n.state == Node::State::leaf) ++leaf_first_[n.group + 1];
+        for (std::size_t g = 0; g < f_.groups.size(); ++g) leaf_first_[g + 1] += leaf_first_[g];
+        leaves_.resize(leaf_first_.back());
+        std::vector<std::uint32_t> at(leaf_first_.begin(), leaf_first_.end());
+        for (NodeId n = 0; n < f_.nodes.size(); ++n) {
+            if (f_.nodes[n].state != Node::State::leaf) continue;
+            leaves_[at[f_.nodes[n].group]++] = n;
+            use(f_.nodes[n].value, step_of(f_.nodes[n].group));
+        }
+        for (GroupId g = 0; g < f_.groups.size(); ++g) {
+            const Group& group = f_.groups[g];
+            if (group.kind == Group::Kind::operation)
+                for (ValueId v : op_of(group).operands) use(v, step_of(g));
+            if (group.kind == Group::Kind::operation)
+                for (std::uint32_t r = 0; r < op_of(group).result_count; ++r) use(op_of(group).result(r), step_of(g));
+            if (group.kind == Group::Kind::copy) use(group.source, step_of(g));
+            if (group.kind == Group::Kind::copy) use(group.target, step_of(g));
+            for (const Output& o : group.outputs) use(o.target, step_of(g));
+        }
+        result_of_.assign(function_.value_count(), -1);
+        for (std::size_t r = function_.results().size(); r-- > 0;) {
+            const ValueId v = f_.owner(function_.results()[r]);
+            use(v, steps_);
+            result_of_[v] = static_cast<std::int32_t>(r);
+        }
+    }
+
+    std::uint32_t new_block(Block block, Life life) {
+        plan_.blocks.push_back(block);
+        lives_.push_back(life);
+        return static_cast<std::uint32_t>(plan_.blocks.size() - 1);
+    }
+
+    void place_given() {
+        for (ValueId p = 0; p < function_.parameter_count(); ++p) {
+            if (in_register(p) || function_.type(p).kind() == ir::TypeKind::token || function_.type(p).kind() == ir::TypeKind::tuple) continue;
+            plan_.block_of[p] = new_block({Block::Kind::parameter, p, 0, bytes(p)}, {0, steps_, -1});
+        }
+        for (const ir::Op& op : function_.ops()) {
+            if (op.code != ir::OpCode::constant || !f_.stored[op.result()] || op.get<ir::ConstantAttr>().value.is_splat()) continue;
+            plan_.block_of[op.result()] = new_block({Block::Kind::constant, op.result(), 0, bytes(op.result())}, {0, steps_, -1});
+        }
+    }
+
+    void place_written(std::int32_t step) {
+        const GroupId id = group_at(step);
+        const Group& g = f_.groups[id];
+        if (g.kind == Group::Kind::copy) {
+            if (plan_.block_of[g.target] == no_block && !in_register(g.target)) place_copy(g, step);
+            return;
+        }
+        if (g.kind == Group::Kind::operation) {
+            for (std::uint32_t r = 0; r < op_of(g).result_count; ++r) {
+                const ValueId v = op_of(g).result(r);
+                if (f_.stored[v] && plan_.block_of[v] == no_block && !in_register(v)) place_fresh(v, step);
+            }
+            return;
+        }
+        // Outputs of the last phase may take a dying operand's memory.
+        std::uint8_t phases = 1;
+        bool columns = false;
+        LoopPlan loops;
+        if (!g.reductions.empty()) {
+            loops = plan_loops(f_, id, true);
+            phases = loops.phases;
+            columns = loops.form == LoopForm::columns || loops.block != 0;
+        }
+        taken_.clear();
+        for (const bool spilled : {false, true}) {
+            for (const Output& o : g.outputs) {
+                const ValueId v = o.target;
+                if (plan_.block_of[v] != no_block || in_register(v)) continue;
+                const std::uint8_t phase = g.reductions.empty() ? std::uint8_t{0} : loops.phase[f_.nodes[f_.resolved(o.node)].local];
+                if (o.part || columns) {
+                    place_fresh(v, step);
+                    continue;
+                }
+                const bool inside = (f_.dims_of(g, o.map) & reduced_dims(g)) != 0;
+                const bool early = inside && phase + 1 < phases;
+                if (early != spilled) continue;
+                if (spilled) place_spill(id, o, phase, loops, step);
+                else if (!inside && reduced_dims(g) != 0) place_row(id, o, step);
+                else place_output(id, o, step);
+            }
+        }
+    }
+
+    /// Whether a block can be written over at this step by a value of so many bytes, its old contents being dead afterwards.
+    [[nodiscard]] bool reusable(std::uint32_t b, std::int64_t size) const {
+        const Block& block = plan_.blocks[b];
+        if (block.bytes != size || std::find(taken_.begin(), taken_.end(), b) != taken_.end()) return false;
+        if (block.kind == Block::Kind::scratch) return true;
+        return block.kind == Block::Kind::parameter && !options_.writable.empty() && options_.writable[block.index];
+    }
+
+    void put(ValueId v, std::uint32_t b) {
+        taken_.push_back(b);
+        plan_.block_of[v] = b;
+        lives_[b].last = std::max(lives_[b].last, last_use_[v]);
+        Block& block = plan_.blocks[b];
+        if (block.kind == Block::Kind::scratch && result_of_[v] >= 0 && options_.external_results) {
+            block.kind = Block::Kind::result;
+            block.index = static_cast<std::uint32_t>(result_of_[v]);
+        }
+    }
+
+    void place_fresh(ValueId v, std::int32_t step, std::int32_t donor = -1) {
+        const std::uint32_t b = new_block({Block::Kind::scratch, 0, 0, bytes(v)}, {step, last_use_[v], donor});
+        put(v, b);
+    }
+
+    /// A value written over another one's memory if that is allowed, else into new memory (which a donated parameter may provide).
+    void place_over(ValueId v, ValueId old, std::int32_t step) {
+        const std::uint32_t b = plan_.block_of[old];
+        if (b != no_block && reusable(b, bytes(v))) return put(v, b);
+        const bool given = old < function_.parameter_count() && bytes(old) == bytes(v);
+        place_fresh(v, step, given ? static_cast<std::int32_t>(old) : -1);
+    }
+
+    template <class Visit>
+    void each_leaf(GroupId g, Visit visit) const {
+        for (std::uint32_t i = leaf_first_[g]; i < leaf_first_[g + 1]; ++i) visit(f_.nodes[leaves_[i]]);
+    }
+
+    /// All reads of `u` in the group are at the output's own index.
+    [[nodiscard]] bool read_only_at(GroupId id, ValueId u, const Output& o) const {
+        bool same = true;
+        each_leaf(id, [&](const Node& n) {
+            if (f_.owner(n.value) != u) return;
+            same = same && n.map == o.map && (n.map == 0 || function_.type(n.value).shape() == function_.type(o.target).shape());
+        });
+        return same;
+    }
+
+    void place_output(GroupId id, const Output& o, std::int32_t step) {
+        ValueId best = ir::no_value;
+        each_leaf(id, [&](const Node& n) {
+            const ValueId u = f_.owner(n.value);
+            if (last_use_[u] != step || plan_.block_of[u] == no_block || bytes(u) != bytes(o.target) || !read_only_at(id, u, o)) return;
+            if (function_.type(n.value).dtype().size() != function_.type(o.target).dtype().size()) return;
+            const std::uint32_t b = plan_.block_of[u];
+            const bool now = reusable(b, bytes(u));
+            const bool given = u < function_.parameter_count() && std::find(donors_.begin(), donors_.end(), u) == donors_.end();
+            if (!now && !given) return;
+            if (best == ir::no_value || (now && !reusable(plan_.block_of[best], bytes(best)))) best = u;
+        });
+        if (best == ir::no_value) return place_fresh(o.target, step);
+        if (!reusable(plan_.block_of[best], bytes(best))) donors_.push_back(best);
+        place_over(o.target, best, step);
+    }
+
+    /// Something that is stored once a row, in a group whose rows have an inside: operands of the inside may be read later.
+    void place_row(GroupId, const Output& o, std::int32_t step) { place_fresh(o.target, step); }
+
+    /// A value that only later phases of the same row read: it may stand where the last phase's output goes.
+    void place_spill(GroupId id, const Output& o, std::uint8_t phase, const LoopPlan& loops, std::int32_t step) {
+        const Group& g = f_.groups[id];
+        if (last_use_[o.target] == step && result_of_[o.target] < 0) {
+            for (const Output& other : g.outputs) {
+                const ValueId v = other.target;
+                if (&other == &o || other.part || other.map != o.map || plan_.block_of[v] == no_block || bytes(v) != bytes(o.target)) continue;
+                if (function_.type(v).dtype().size() != function_.type(o.target).dtype().size()) continue;
+                if (loops.phase[f_.nodes[f_.resolved(other.node)].local] <= phase || lives_[plan_.block_of[v]].first != step) continue;
+                if (std::find(shared_.begin(), shared_.end(), v) != shared_.end()) continue;
+                // Memory of an operand that this group still reads will not do.
+                if (lives_[plan_.block_of[v]].donor >= 0) lives_[plan_.block_of[v]].donor = -1;
+                shared_.push_back(v);
+                plan_.block_of[o.target] = plan_.block_of[v];
+                return;
+            }
+        }
+        place_fresh(o.target, step);
+    }
+
+    /// What is overwritten in part: in place if nobody reads the old value afterwards, but at the very place that is written.
+    void place_copy(const Group& g, std::int32_t step) {
+        taken_.clear();
+        const ValueId old = f_.owner(g.source);
+        if (last_use_[old] <= step || only_harmless_reads(old, g.target, step)) return place_over(g.target, old, step);
+        place_fresh(g.target, step);
+    }
+
+    [[nodiscard]] bool only_harmless_reads(ValueId old, ValueId target, std::int32_t step) const {
+        if (last_use_[old] > step + 1) return false;
+        const GroupId writer = group_at(step + 1);
+        const Group& g = f_.groups[writer];
+        if (g.kind != Group::Kind::loops || g.outputs.empty() || g.outputs[0].target != target) return false;
+        return g.extents.empty() || read_only_at(writer, old, g.outputs[0]);
+    }
+
+    /// First fit over time.
+    void place_scratch() {
+        constexpr std::int64_t line = 64;
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t b = 0; b < plan_.blocks.size(); ++b)
+            if (plan_.blocks[b].kind == Block::Kind::scratch) order.push_back(b);
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return lives_[a].first < lives_[b].first; });
+        std::vector<std::uint32_t> active; // by offset
+        for (std::uint32_t b : order) {
+            std::erase_if(active, [&](std::uint32_t a) { return lives_[a].last < lives_[b].first; });
+            const std::int64_t size = (plan_.blocks[b].bytes + line - 1) / line * line;
+            std::int64_t at = 0;
+            std::size_t place = 0;
+            for (; place < active.size(); ++place) {
+                const Block& other = plan_.blocks[active[place]];
+                if (at + size <= other.offset) break;
+                at = std::max(at, other.offset + (other.bytes + line - 1) / line * line);
+            }
+            plan_.blocks[b].offset = at;
+            active.insert(active.begin() + static_cast<std::ptrdiff_t>(place), b);
+            plan_.scratch_bytes = std::max(plan_.scratch_bytes, at + size);
+        }
+    }
+
+    const Fused& f_;
+    const ir::Function& function_;
+    const MemoryOptions& options_;
+    std::int32_t steps_;
+    MemoryPlan plan_;
+    std::vector<Life> lives_;
+    std::vector<std::int32_t> last_use_;  ///< per owner: the last step that reads or writes it; steps_: a result
+    std::vector<std::int32_t> result_of_; ///< per value: the first result that it is, or -1
+    std::vector<std::uint32_t> leaf_first_;
+    std::vector<NodeId> leaves_;          ///< by group
+    std::vector<std::uint32_t> taken_;    ///< blocks that got a new value in this step
+    std::vector<ValueId> donors_;         ///< parameters that have been promised
+    std::vector<ValueId> shared_;         ///< outputs whose memory a spilled value uses first
+};
+
+} // namespace
+
+MemoryPlan assign_memory(const Fused& fused, const MemoryOptions& options) { return Assigner(fused, options).run(); }
+
+} // namespace stithy::plan

@@ -1,0 +1,189 @@
+#include "plan/loop_emitter.hpp"
+#include "plan/memory.hpp"
+#include "plan/plan.hpp"
+#include "runtime/hash.hpp"
+#include "runtime/stats.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace stithy::plan {
+
+using ir::ValueId;
+
+namespace {
+
+constexpr std::int64_t line = 64;
+std::int64_t aligned(std::int64_t bytes) { return (bytes + line - 1) / line * line; }
+
+/// Values of the top level: each step's nest reads and writes buffers, numbered in order of first use.
+class TopScope final : public Scope {
+public:
+    using Scope::Scope;
+
+    NestValue pointer(Writer& w, ValueId v) override {
+        const ValueId owner = fused.owner(v);
+        for (const auto& [known, slot] : slots_)
+            if (known == owner) return w.b.buffer(slot);
+        slots_.emplace_back(owner, w.new_buffer());
+        return w.b.buffer(slots_.back().second);
+    }
+    [[nodiscard]] bool has_units() const override { return true; }
+
+    void begin() { slots_.clear(); }
+    [[nodiscard]] const std::vector<std::pair<ValueId, std::size_t>>& slots() const { return slots_; }
+
+private:
+    std::vector<std::pair<ValueId, std::size_t>> slots_;
+};
+
+class Maker {
+public:
+    explicit Maker(const ir::Function& f) : function_(f), fused_(fuse(f)), memory_(assign_memory(fused_)), scope_(f, fused_) {}
+
+    Plan run() {
+        plan_.name = function_.name();
+        plan_.inputs = function_.parameter_types();
+        plan_.results = function_.result_types();
+        place_buffers();
+        for (GroupId g = static_cast<GroupId>(fused_.groups.size()); g-- > 0;) add_group(g);
+        plan_.arena_bytes = aligned(memory_.scratch_bytes) + step_scratch_;
+        plan_.buffers[scratch_].bytes = step_scratch_;
+        find_results();
+        for (const auto& [input, result] : memory_.donations) plan_.donations.push_back({input, result});
+        return std::move(plan_);
+    }
+
+private:
+    void place_buffers() {
+        for (const Block& b : memory_.blocks) {
+            Memory m;
+            m.index = b.index;
+            m.bytes = b.bytes;
+            m.offset = b.offset;
+            switch (b.kind) {
+            case Block::Kind::parameter: m.source = Memory::Source::input; break;
+            case Block::Kind::result: m.source = Memory::Source::result; break;
+            case Block::Kind::scratch: m.source = Memory::Source::arena; break;
+            case Block::Kind::constant:
+                m.source = Memory::Source::constant;
+                m.index = static_cast<std::uint32_t>(plan_.constants.size());
+                plan_.constants.push_back(
+                    function_.ops()[static_cast<std::size_t>(function_.defining_op()[b.index])].get<ir::ConstantAttr>().value);
+                break;
+            }
+            plan_.buffers.push_back(m);
+        }
+        scratch_ = static_cast<BufferId>(plan_.buffers.size());
+        Memory m;
+        m.offset = aligned(memory_.scratch_bytes);
+        plan_.buffers.push_back(m);
+    }
+
+    void add_group(GroupId id) {
+        const Group& g = fused_.groups[id];
+        if (g.kind == Group::Kind::copy) return add_copy(g);
+        if (g.kind == Group::Kind::operation) {
+            Writer w;
+            scope_.begin();
+            const Work work = emit_step(w, scope_, id);
+            return add_nest(w, work, g);
+        }
+        const LoopPlan loops = plan_loops(fused_, id, true);
+        if (loops.row_count == 0 || (loops.form == LoopForm::elements && loops.inner_count == 0)) return;
+        if (loops.block == 0) {
+            Writer w;
+            scope_.begin();
+            const Work work = LoopEmitter(w, scope_, id, loops, LoopPart::all).run();
+            return add_nest(w, work, g);
+        }
+        const std::int64_t partials = static_cast<std::int64_t>(g.reductions.size()) * loops.blocks * loops.row_count * 8;
+        step_scratch_ = std::max(step_scratch_, aligned(partials));
+        for (const LoopPart part : {LoopPart::partials, LoopPart::final}) {
+            Writer w;
+            scope_.begin();
+            const Work work = LoopEmitter(w, scope_, id, loops, part).run();
+            add_nest(w, work, g, 0);
+        }
+    }
+
+    void add_copy(const Group& g) {
+        const std::uint32_t from = memory_.block_of[g.source], to = memory_.block_of[g.target];
+        if (from == to || function_.type(g.target).bytes() == 0) return;
+        Step step;
+        step.kind = Step::Kind::copy;
+        step.first_buffer = static_cast<std::uint32_t>(plan_.step_buffers.size());
+        step.buffer_count = 2;
+        step.estimate_us = static_cast<float>(static_cast<double>(function_.type(g.target).bytes()) * 1e-4 + 0.02);
+        step.location = function_.ops()[static_cast<std::size_t>(g.op)].location;
+        plan_.step_buffers.push_back(to);
+        plan_.step_buffers.push_back(from);
+        plan_.steps.push_back(step);
+        plan_.estimate_us += plan_.estimate_us < 0 ? 0 : static_cast<double>(step.estimate_us);
+    }
+
+    /// `partials`: slot of the step scratch when the nest has it as a plain buffer.
+    void add_nest(Writer& w, const Work& work, const Group& g, std::int64_t partials = -1) {
+        if (work.units == 0) return;
+        Step step;
+        step.first_buffer = static_cast<std::uint32_t>(plan_.step_buffers.size());
+        step.buffer_count = static_cast<std::uint32_t>(w.buffer_count());
+        plan_.step_buffers.resize(plan_.step_buffers.size() + step.buffer_count, scratch_);
+        for (const auto& [v, slot] : scope_.slots()) plan_.step_buffers[step.first_buffer + slot] = memory_.block_of[v];
+        internal_check(partials < 0 || step.buffer_count > 0, "partial results without memory");
+        step.first_param = static_cast<std::uint32_t>(plan_.params.size());
+        step.param_count = static_cast<std::uint32_t>(w.params().size());
+        plan_.params.insert(plan_.params.end(), w.params().begin(), w.params().end());
+        step_scratch_ = std::max(step_scratch_, aligned(w.scratch_bytes()));
+        step.units = work.units;
+        step.grain = work.grain;
+        step.parallel = work.units > work.grain;
+        step.estimate_us = static_cast<float>(work.estimate_us);
+        step.location = function_.ops()[static_cast<std::size_t>(g.op)].location;
+        step.nest = nest_number(w.b.finish());
+        plan_.steps.push_back(step);
+        if (work.estimate_us < 0) plan_.estimate_us = -1;
+        else if (plan_.estimate_us >= 0) plan_.estimate_us += work.estimate_us;
+    }
+
+    std::uint32_t nest_number(Nest nest) {
+        const std::uint64_t hash = runtime::hash128(nest.code.data(), nest.code.size() * sizeof(Instruction)).low;
+        for (auto [at, end] = known_.equal_range(hash); at != end; ++at)
+            if (plan_.nests[at->second] == nest) return at->second;
+        const auto number = static_cast<std::uint32_t>(plan_.nests.size());
+        plan_.nests.push_back(std::move(nest));
+        known_.emplace(hash, number);
+        return number;
+    }
+
+    void find_results() {
+        for (std::size_t r = 0; r < function_.results().size(); ++r) {
+            ResultSource source;
+            const std::uint32_t b = memory_.block_of[fused_.owner(function_.results()[r])];
+            internal_check(b != no_block, "a result has no memory");
+            const Block& block = memory_.blocks[b];
+            if (block.kind == Block::Kind::parameter) source = {ResultSource::Kind::input, block.index};
+            else if (block.kind == Block::Kind::constant) source = {ResultSource::Kind::constant, plan_.buffers[b].index};
+            else if (block.index != r) source = {ResultSource::Kind::result, block.index};
+            plan_.result_sources.push_back(source);
+        }
+    }
+
+    const ir::Function& function_;
+    Fused fused_;
+    MemoryPlan memory_;
+    TopScope scope_;
+    Plan plan_;
+    BufferId scratch_ = 0;
+    std::int64_t step_scratch_ = 0;
+    std::unordered_multimap<std::uint64_t, std::uint32_t> known_;
+};
+
+} // namespace
+
+Plan make_plan(const ir::FunctionPtr& function, const PlanOptions&) {
+    runtime::bump(&runtime::Counters::plans);
+    return Maker(*function).run();
+}
+
+} // namespace stithy::plan
