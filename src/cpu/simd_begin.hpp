@@ -1,6 +1,10 @@
 // Not guarded: switches the compiler to the instruction set of STITHY_SIMD_BYTES until cpu/simd_end.hpp. See cpu/simd.hpp.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wpsabi"
+#if !defined(__clang__) // g++ 12 reports its own header
+#pragma GCC diagnostic ignored "-Wuninitialized"
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#endif
 #if defined(__clang__)
 #if STITHY_SIMD_BYTES == 64
 #pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512vl,avx512bw,avx512cd,avx2,fma,bmi,bmi2"))), apply_to = function)
