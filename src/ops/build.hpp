@@ -7,7 +7,7 @@
 /// (use `broadcast_to`, `full_like`), except where a double stands for a constant of the other operand's type.
 namespace stithy::ops {
 
-// constants and shapes
+// constants and shapes; a splat that is among the latest operations already may be given out again
 Value constant(Builder& builder, ir::Literal literal);
 Value scalar(Builder& builder, DType dtype, double value);        ///< rank 0
 Value full(Builder& builder, const Type& type, double value);     ///< splat constant

@@ -23,6 +23,23 @@ const Op* defining_op(Value x) {
     }
     return nullptr;
 }
+
+/// The same splat among the latest operations, if it is there: derivative rules ask for 0, 1 and 1/2 again and again.
+Value recent_splat(Builder& builder, const Type& type, std::uint64_t bits) {
+    constexpr std::size_t reach = 16;
+    const std::span<const Op> ops = builder.ops();
+    for (std::size_t i = ops.size(); i-- > 0 && i + reach >= ops.size();) {
+        if (ops[i].code != OpCode::constant) continue;
+        const ir::Literal& literal = ops[i].get<ir::ConstantAttr>().value;
+        if (literal.is_splat() && literal.bits() == bits && literal.type() == type) return {builder, ops[i].first_result};
+    }
+    return {};
+}
+
+Value splat(Builder& builder, const Type& type, std::uint64_t bits) {
+    if (const Value known = recent_splat(builder, type, bits)) return known;
+    return constant(builder, ir::Literal::splat_bits(type, bits));
+}
 } // namespace
 
 Value constant(Builder& builder, ir::Literal literal) {
@@ -30,14 +47,14 @@ Value constant(Builder& builder, ir::Literal literal) {
 }
 Value scalar(Builder& builder, DType dtype, double value) { return full(builder, Type(dtype, Shape()), value); }
 Value full(Builder& builder, const Type& type, double value) {
-    return constant(builder, ir::Literal::splat_bits(type, number_bits(type.dtype(), value)));
+    return splat(builder, type, number_bits(type.dtype(), value));
 }
 Value full_like(Value like, double value) { return full(like.builder(), like.type(), value); }
 Value zeros_like(Value like) { return zeros(like.builder(), like.type()); }
 Value zeros(Builder& builder, const Type& type) {
     if (type.is_accumulator()) return accumulator_zeros(builder, type.as_tensor());
     internal_check(type.is_tensor(), "zeros of a type that is no tensor");
-    return constant(builder, ir::Literal::splat_bits(type, 0));
+    return splat(builder, type, 0);
 }
 
 std::optional<double> splat_of(Value x) {
