@@ -22,24 +22,19 @@ void place(Dims& index, const Dims& axes, const Dims& from, std::size_t first) {
     for (std::size_t i = 0; i < axes.size(); ++i) index[static_cast<std::size_t>(axes[i])] = from[first + i];
 }
 
-/// Sum of products of bits: floats in double, integers modulo their width, bool as or of ands.
+/// Sum of products of bits: floats rounded after every step, integers modulo their width, bool as or of ands.
 class Sum {
 public:
     explicit Sum(DType dtype) : dtype_(dtype) {}
     void add(std::uint64_t x, std::uint64_t y, DType lhs, DType rhs) {
-        if (dtype_.is_floating()) {
-            real_ += to_double(lhs, x) * to_double(rhs, y);
-        } else {
-            const std::uint64_t a = convert(lhs, dtype_, x), b = convert(rhs, dtype_, y);
-            whole_ = binary(OpCode::add, dtype_, whole_, binary(OpCode::multiply, dtype_, a, b));
-        }
+        const std::uint64_t a = convert(lhs, dtype_, x), b = convert(rhs, dtype_, y);
+        sum_ = binary(OpCode::add, dtype_, sum_, binary(OpCode::multiply, dtype_, a, b));
     }
-    [[nodiscard]] std::uint64_t bits() const { return dtype_.is_floating() ? from_double(dtype_, real_) : whole_; }
+    [[nodiscard]] std::uint64_t bits() const { return sum_; }
 
 private:
     DType dtype_;
-    double real_ = 0;
-    std::uint64_t whole_ = 0;
+    std::uint64_t sum_ = 0;
 };
 } // namespace
 
