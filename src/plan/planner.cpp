@@ -1,3 +1,5 @@
+#include "pass/inline_calls.hpp"
+#include "pass/optimize.hpp"
 #include "plan/loop_emitter.hpp"
 #include "plan/memory.hpp"
 #include "plan/plan.hpp"
@@ -181,9 +183,10 @@ private:
 
 } // namespace
 
-Plan make_plan(const ir::FunctionPtr& function, const PlanOptions&) {
+Plan make_plan(const ir::FunctionPtr& function, const PlanOptions& options) {
     runtime::bump(&runtime::Counters::plans);
-    return Maker(*function).run();
+    const ir::FunctionPtr optimized = options.optimize ? pass::optimize(function) : pass::inline_calls(function);
+    return Maker(*optimized).run();
 }
 
 } // namespace stithy::plan

@@ -37,12 +37,17 @@ public:
             updates_pointer_.push_back(scope_.pointer_or_local(w_, op_.operands[count_ + 1 + i]));
         }
         indices_pointer_ = scope_.pointer_or_local(w_, indices_);
+        for (std::size_t i = 0; one_ && i < count_; ++i) {
+            const ValueId v = op_.result(static_cast<std::uint32_t>(i));
+            single_.push_back(b_.variable(scope_.function.type(v).dtype(), scope_.scalar(w_, v)));
+        }
         open_updates();
         find_place();
         b_.if_(inside_);
         update();
         b_.end();
         for (std::size_t i = 0; i < loops_; ++i) b_.end();
+        for (std::size_t i = 0; i < single_.size(); ++i) scope_.set_scalar(w_, op_.result(static_cast<std::uint32_t>(i)), b_.get(single_[i]));
         return work;
     }
 
@@ -119,7 +124,7 @@ private:
         for (std::size_t i = 0; i < count_; ++i) {
             const ValueId result = op_.result(static_cast<std::uint32_t>(i));
             const DType dtype = scope_.function.type(result).dtype();
-            arguments[i] = one_ ? scope_.scalar(w_, result) : b_.load(dtype, scope_.pointer(w_, result), target_place_);
+            arguments[i] = one_ ? b_.get(single_[i]) : b_.load(dtype, scope_.pointer(w_, result), target_place_);
             arguments[count_ + i] = b_.load(dtype, updates_pointer_[i], update_place_);
         }
         std::vector<NestValue> results;
@@ -127,7 +132,7 @@ private:
         else results = emit_region(w_, *op_.regions[0], arguments);
         for (std::size_t i = 0; i < count_; ++i) {
             const ValueId result = op_.result(static_cast<std::uint32_t>(i));
-            if (one_) scope_.set_scalar(w_, result, results[i]);
+            if (one_) b_.set(single_[i], results[i]);
             else b_.store(scope_.function.type(result).dtype(), scope_.pointer(w_, result), target_place_, results[i]);
         }
     }
@@ -142,6 +147,7 @@ private:
     ValueId indices_;
     const Shape &target_, &index_shape_, &updates_;
     std::vector<NestValue> counters_, updates_pointer_;
+    std::vector<NestValue> single_; ///< the targets when they have one element: variables
     NestValue indices_pointer_ = no_nest_value, inside_ = no_nest_value, target_place_ = no_nest_value, update_place_ = no_nest_value;
     std::size_t loops_ = 0;
 };
