@@ -3,22 +3,23 @@
 
 #include <optional>
 
-/// The operations as functions over Value: the public functions' spelling for rules and passes. Elementwise operands must have equal shape and dtype
-/// (use `broadcast_to`, `full_like`), except where a double stands for a constant of the other operand's type.
+/// The operations as functions over Value: the public functions' spelling for rules and passes. Elementwise operands must have equal shape
+/// and dtype (use `broadcast_to`, `full_like`), except where a double stands for a constant of the other operand's type.
 namespace stithy::ops {
 
 // constants and shapes; a splat that is among the latest operations already may be given out again
 Value constant(Builder& builder, ir::Literal literal);
-Value scalar(Builder& builder, DType dtype, double value);        ///< rank 0
-Value full(Builder& builder, const Type& type, double value);     ///< splat constant
+Value scalar(Builder& builder, DType dtype, double value);    ///< rank 0
+Value full(Builder& builder, const Type& type, double value); ///< splat constant
 Value full_like(Value like, double value);
 Value zeros_like(Value like);
 Value zeros(Builder& builder, const Type& type);
 Value iota(Builder& builder, const Type& type, std::int64_t dim);
-/// The number at every place of x when it is seen to be a splat constant, broadcast or reshaped or not; else nothing. Costs a search by bisection.
+/// The number at every place of x when it is seen to be a splat constant, broadcast or reshaped or not; else nothing. Costs a search by
+/// bisection.
 std::optional<double> splat_of(Value x);
 Value broadcast_in_dim(Value x, const Shape& shape, const Dims& dims);
-Value broadcast_to(Value x, const Shape& shape);                  ///< NumPy's rule: trailing axes, extents 1 stretch
+Value broadcast_to(Value x, const Shape& shape); ///< NumPy's rule: trailing axes, extents 1 stretch
 Value reshape(Value x, const Shape& shape);
 Value transpose(Value x, const Dims& permutation);
 Value slice(Value x, const Dims& start, const Dims& limit, const Dims& stride = {}); ///< no stride: all 1
@@ -27,9 +28,9 @@ Value dynamic_update_slice(Value x, Value update, std::span<const Value> starts)
 Value concatenate(std::span<const Value> parts, std::int64_t dim);
 Value pad(Value x, Value value, const Dims& low, const Dims& high, const Dims& interior);
 Value reverse(Value x, const Dims& dims);
-Value convert(Value x, DType dtype);                              ///< x itself when it has the dtype
+Value convert(Value x, DType dtype); ///< x itself when it has the dtype
 Value bitcast_convert(Value x, DType dtype);
-Value expand_dims(Value x, std::int64_t axis);                    ///< a new axis of extent 1 at `axis` of the result
+Value expand_dims(Value x, std::int64_t axis); ///< a new axis of extent 1 at `axis` of the result
 Value move_axis(Value x, std::int64_t from, std::int64_t to);
 /// x with a new leading axis of `size` equal rows: how a batching rule joins an operand without a batch to one with.
 Value broadcast_batch(Value x, std::int64_t size);
@@ -94,7 +95,8 @@ Value accumulator_add_at(Value accumulator, Value update, std::span<const Value>
 Value accumulator_scatter_add(Value accumulator, Value indices, Value updates, ir::ScatterAttr dims);
 Value freeze(Value accumulator);
 
-/// The identity element of a combining operation (add, multiply, minimum, maximum, and, or, xor) for a dtype (0, 1, highest, lowest, ...), as a literal of rank 0.
+/// The identity element of a combining operation (add, multiply, minimum, maximum, and, or, xor) for a dtype (0, 1, highest, lowest, ...),
+/// as a literal of rank 0.
 ir::Literal identity_literal(OpCode combine, DType dtype);
 /// The reducer (or scatter update) region of a binary operation on rank-0 values of a dtype; memoised.
 FunctionPtr combiner_region(OpCode combine, DType dtype);

@@ -63,7 +63,9 @@ Value reduce(OpCode combine, Value x, const Dims& axes) {
 
 Value reduce_sum(Value x, const Dims& axes) { return reduce(OpCode::add, x, axes); }
 
-Value dot_general(Value a, Value b, ir::DotAttr dims) { return emit1(a.builder(), OpCode::dot_general, {a, b}, ir::make_attr(std::move(dims))); }
+Value dot_general(Value a, Value b, ir::DotAttr dims) {
+    return emit1(a.builder(), OpCode::dot_general, {a, b}, ir::make_attr(std::move(dims)));
+}
 
 ir::Literal identity_literal(OpCode combine, DType dtype) {
     const Type type(dtype, Shape());

@@ -9,7 +9,8 @@ namespace {
 const AttrPtr& compare_attr(ir::Direction direction) {
     static const auto attrs = [] {
         std::array<AttrPtr, 6> made;
-        for (std::size_t i = 0; i < made.size(); ++i) made[i] = ir::make_attr(ir::CompareAttr{static_cast<ir::Direction>(i), ir::CompareKind::number});
+        for (std::size_t i = 0; i < made.size(); ++i)
+            made[i] = ir::make_attr(ir::CompareAttr{static_cast<ir::Direction>(i), ir::CompareKind::number});
         return made;
     }();
     return attrs[static_cast<std::size_t>(direction)];
@@ -56,9 +57,7 @@ Value power(Value a, Value b) { return binary(OpCode::power, a, b); }
 Value atan2(Value a, Value b) { return binary(OpCode::atan2, a, b); }
 Value remainder(Value a, Value b) { return binary(OpCode::remainder, a, b); }
 
-Value compare(Value a, Value b, ir::Direction direction) {
-    return emit1(a.builder(), OpCode::compare, {a, b}, compare_attr(direction));
-}
+Value compare(Value a, Value b, ir::Direction direction) { return emit1(a.builder(), OpCode::compare, {a, b}, compare_attr(direction)); }
 Value compare(Value a, double b, ir::Direction direction) { return compare(a, full_like(a, b), direction); }
 
 Value select(Value predicate, Value a, Value b) { return emit1(a.builder(), OpCode::select, {predicate, a, b}); }

@@ -8,7 +8,8 @@ namespace stithy::ops {
 namespace {
 /// The bits of a number in a dtype; infinities stay what they are in floating types, integers must hold the number.
 std::uint64_t number_bits(DType dtype, double value) {
-    internal_check(dtype.is_floating() || (std::isfinite(value) && value == std::trunc(value)), "a constant that its integer dtype cannot hold");
+    internal_check(dtype.is_floating() || (std::isfinite(value) && value == std::trunc(value)),
+                   "a constant that its integer dtype cannot hold");
     if (dtype.is_unsigned() && value < 0) return ir::bits_of(dtype, static_cast<std::int64_t>(value)); // wraps
     return ir::bits_of(dtype, value);
 }
@@ -46,9 +47,7 @@ Value constant(Builder& builder, ir::Literal literal) {
     return emit1(builder, OpCode::constant, {}, ir::make_attr(ir::ConstantAttr{std::move(literal)}));
 }
 Value scalar(Builder& builder, DType dtype, double value) { return full(builder, Type(dtype, Shape()), value); }
-Value full(Builder& builder, const Type& type, double value) {
-    return splat(builder, type, number_bits(type.dtype(), value));
-}
+Value full(Builder& builder, const Type& type, double value) { return splat(builder, type, number_bits(type.dtype(), value)); }
 Value full_like(Value like, double value) { return full(like.builder(), like.type(), value); }
 Value zeros_like(Value like) { return zeros(like.builder(), like.type()); }
 Value zeros(Builder& builder, const Type& type) {
@@ -106,7 +105,8 @@ Value transpose(Value x, const Dims& permutation) {
 }
 
 Value slice(Value x, const Dims& start, const Dims& limit, const Dims& stride) {
-    return emit1(x.builder(), OpCode::slice, {x}, ir::make_attr(ir::SliceAttr{start, limit, stride.empty() ? Dims(start.size(), 1) : stride}));
+    return emit1(x.builder(), OpCode::slice, {x},
+                 ir::make_attr(ir::SliceAttr{start, limit, stride.empty() ? Dims(start.size(), 1) : stride}));
 }
 
 Value dynamic_slice(Value x, std::span<const Value> starts, const Dims& sizes) {

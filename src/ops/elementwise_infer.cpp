@@ -11,8 +11,10 @@ namespace {
         if ((kinds & k) == k) expected += (expected.empty() ? "" : ", ") + std::string(text);
     };
     add(bools, "bool");
-    if ((kinds & integers) == integers) add(integers, "integers");
-    else add(signed_integers, "signed integers");
+    if ((kinds & integers) == integers)
+        add(integers, "integers");
+    else
+        add(signed_integers, "signed integers");
     add(floats, "floating point");
     refuse(c, given.str() + " given, expected " + expected);
 }
@@ -24,9 +26,11 @@ void expect_kind(const InferContext& c, const Type& type) {
 
 [[noreturn]] void refuse_pair(const InferContext& c, const Type& a, const Type& b) {
     expect_tensors(c);
-    if (!(a.shape() == b.shape())) refuse(c, "shapes " + a.shape().str() + " and " + b.shape().str() + " differ (" + a.str() + " and " + b.str() + "), expected equal shapes");
-    refuse(c, "dtypes " + std::string(a.dtype().name()) + " and " + std::string(b.dtype().name()) + " differ (" + a.str() + " and " + b.str() +
-                  "), expected equal dtypes");
+    if (!(a.shape() == b.shape()))
+        refuse(c, "shapes " + a.shape().str() + " and " + b.shape().str() + " differ (" + a.str() + " and " + b.str() +
+                      "), expected equal shapes");
+    refuse(c, "dtypes " + std::string(a.dtype().name()) + " and " + std::string(b.dtype().name()) + " differ (" + a.str() + " and " +
+                  b.str() + "), expected equal dtypes");
 }
 
 void expect_pair(const InferContext& c, const Type& a, const Type& b) {
@@ -88,10 +92,11 @@ Types infer_clamp(const InferContext& c) {
     expect_operands(c, 3);
     expect_tensors(c);
     const Type& x = c.operands[1];
-    for (std::size_t i : {0, 2}) {
+    for (std::size_t i : {std::size_t{0}, std::size_t{2}}) {
         const Type& bound = c.operands[i];
         const char* what = i == 0 ? "the lower bound" : "the upper bound";
-        if (!(bound.dtype() == x.dtype())) refuse(c, std::string(what) + " is " + bound.str() + " and the operand " + x.str() + ", expected equal dtypes");
+        if (!(bound.dtype() == x.dtype()))
+            refuse(c, std::string(what) + " is " + bound.str() + " and the operand " + x.str() + ", expected equal dtypes");
         expect_scalar_or(c, bound, x, what);
     }
     expect_kind(c, x);

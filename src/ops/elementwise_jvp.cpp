@@ -46,7 +46,8 @@ Values jvp_divide(const JvpContext& c) {
     return {(c.tangents[0] - c.tangents[1] * y) / b};
 }
 
-/// a - b * trunc(a / b): the quotient is constant between jumps. It is rounded from (a - result) / b, so that it is the one that the remainder used.
+/// a - b * trunc(a / b): the quotient is constant between jumps. It is rounded from (a - result) / b, so that it is the one that the
+/// remainder used.
 Values jvp_remainder(const JvpContext& c) {
     Value t = c.tangents[0];
     if (c.tangents[1]) {
@@ -69,8 +70,8 @@ Value power_slope(Value x, Value y, double p) {
     return p * power(x, full_like(x, p - 1.0));
 }
 
-/// d(x^p) = p x^(p-1) dx + log(x) x^p dp. The first is 0 at p == 0 for every x, the second is 0 at x == 0. Both are masked before the operation that would
-/// make a NaN as well as after, so that further derivatives stay clean.
+/// d(x^p) = p x^(p-1) dx + log(x) x^p dp. The first is 0 at p == 0 for every x, the second is 0 at x == 0. Both are masked before the
+/// operation that would make a NaN as well as after, so that further derivatives stay clean.
 Values jvp_power(const JvpContext& c) {
     const Value x = c.operands[0], p = c.operands[1], y = c.results[0];
     if (const auto known = c.tangents[1] ? std::nullopt : splat_of(p)) {
@@ -108,7 +109,8 @@ Values jvp_select(const JvpContext& c) {
     return {select(c.operands[0], a, b)};
 }
 
-/// As JAX: the operand's tangent passes strictly between the bounds, a bound's where the operand lies beyond it (and, below, where low < high).
+/// As JAX: the operand's tangent passes strictly between the bounds, a bound's where the operand lies beyond it (and, below, where low <
+/// high).
 Values jvp_clamp(const JvpContext& c) {
     const Shape shape = c.operands[1].shape();
     const Value low = spread(c.operands[0], shape), x = c.operands[1], high = spread(c.operands[2], shape);

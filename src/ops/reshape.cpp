@@ -22,8 +22,8 @@ Types infer_broadcast_in_dim(const InferContext& c) {
     for (std::size_t i = 0; i < dims.size(); ++i) {
         const std::int64_t extent = result.shape()[static_cast<std::size_t>(dims[i])];
         if (x.shape()[i] != 1 && x.shape()[i] != extent)
-            refuse(c, "axis " + std::to_string(i) + " of the operand " + x.str() + " goes to axis " + std::to_string(dims[i]) + " of the result " +
-                          result.str() + ", expected extent 1 or " + std::to_string(extent));
+            refuse(c, "axis " + std::to_string(i) + " of the operand " + x.str() + " goes to axis " + std::to_string(dims[i]) +
+                          " of the result " + result.str() + ", expected extent 1 or " + std::to_string(extent));
     }
     return one(Type(x.dtype(), result.shape()));
 }
@@ -39,7 +39,8 @@ Types infer_reshape(const InferContext& c) {
 Types infer_transpose(const InferContext& c) {
     const Type& x = tensor_operand(c);
     const Dims& permutation = c.get<ir::DimsAttr>().dims;
-    if (permutation.size() != x.rank()) refuse(c, "permutation " + text_of(permutation) + " for the operand " + x.str() + ", expected one entry an axis");
+    if (permutation.size() != x.rank())
+        refuse(c, "permutation " + text_of(permutation) + " for the operand " + x.str() + ", expected one entry an axis");
     expect_axes(c, permutation, x.rank(), "axis");
     Shape shape = x.shape();
     for (std::size_t i = 0; i < permutation.size(); ++i) shape.dims()[i] = x.shape()[static_cast<std::size_t>(permutation[i])];
@@ -85,8 +86,10 @@ Values transpose_broadcast_in_dim(const TransposeContext& c) {
     for (std::size_t r = 0; r < wide.rank(); ++r) {
         const auto* place = std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(r));
         const bool stretched = place != dims.end() && shape[static_cast<std::size_t>(place - dims.begin())] == 1 && wide[r] != 1;
-        if (place == dims.end() || stretched) summed.push_back(static_cast<std::int64_t>(r));
-        else kept.push_back(static_cast<std::int64_t>(r));
+        if (place == dims.end() || stretched)
+            summed.push_back(static_cast<std::int64_t>(r));
+        else
+            kept.push_back(static_cast<std::int64_t>(r));
     }
     ct = reduce_sum(ct, summed);
     Dims permutation; // the kept axes in the operand's order

@@ -37,8 +37,8 @@ Types infer(const InferContext& context) {
     return found(context);
 }
 
-Types infer(OpCode code, std::span<const Type> operands, const AttrPtr& attr, std::span<const FunctionPtr> regions, std::span<const Type> declared,
-            const Location& location) {
+Types infer(OpCode code, std::span<const Type> operands, const AttrPtr& attr, std::span<const FunctionPtr> regions,
+            std::span<const Type> declared, const Location& location) {
     SmallVector<const Type*, 8> refs;
     refs.reserve(operands.size());
     for (const Type& t : operands) refs.push_back(&t);

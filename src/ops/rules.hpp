@@ -27,8 +27,8 @@ struct InferContext {
     const AttrPtr& attr;
     std::span<const FunctionPtr> regions;
     const Location& location;
-    /// Result types that the caller states, where operands and attributes leave them open: iota, broadcast_in_dim, reshape, accumulator_zeros, stack_empty,
-    /// custom_call (whole), convert and bitcast_convert (the dtype). Empty for others.
+    /// Result types that the caller states, where operands and attributes leave them open: iota, broadcast_in_dim, reshape,
+    /// accumulator_zeros, stack_empty, custom_call (whole), convert and bitcast_convert (the dtype). Empty for others.
     std::span<const Type> declared;
 
     /// The attribute as its type; a bug when the operation has another.
@@ -41,9 +41,10 @@ struct InferContext {
 /// Result types; throws Error (operation, what was given, what was expected, the user's line). Builds no text on the good path.
 using InferRule = Types (*)(const InferContext&);
 
-/// Tangents of the results, one each, `Value()` for zero. `operands` and `results` are the primal values in the builder where the tangents are to be emitted;
-/// tangents[i] is Value() where operand i has a zero tangent; at least one is not zero. Write the rule in terms of `results` where that saves work (tanh, exp, sqrt).
-/// `op` (here and below) must stay where it is while operations are appended: one of a finished Function, or a copy.
+/// Tangents of the results, one each, `Value()` for zero. `operands` and `results` are the primal values in the builder where the tangents
+/// are to be emitted; tangents[i] is Value() where operand i has a zero tangent; at least one is not zero. Write the rule in terms of
+/// `results` where that saves work (tanh, exp, sqrt). `op` (here and below) must stay where it is while operations are appended: one of a
+/// finished Function, or a copy.
 struct JvpContext {
     Builder& builder;
     const Op& op;
@@ -53,8 +54,9 @@ struct JvpContext {
 };
 using JvpRule = Values (*)(const JvpContext&);
 
-/// Cotangents of the operands. operands[i] is the value of a non-linear operand (known), Value() for a linear one; cotangents[r] is Value() where the cotangent of result r is zero
-/// (at least one is not). Returns one entry per operand: Value() for non-linear operands and for zero cotangents. types[i] is the type of operand i.
+/// Cotangents of the operands. operands[i] is the value of a non-linear operand (known), Value() for a linear one; cotangents[r] is Value()
+/// where the cotangent of result r is zero (at least one is not). Returns one entry per operand: Value() for non-linear operands and for
+/// zero cotangents. types[i] is the type of operand i.
 struct TransposeContext {
     Builder& builder;
     const Op& op;
@@ -65,9 +67,9 @@ struct TransposeContext {
 };
 using TransposeRule = Values (*)(const TransposeContext&);
 
-/// Batched form. batched[i] tells whether operands[i] carries the batch as its leading axis (of extent `size`). Returns the results; sets out_batched[r]
-/// (it comes with one false for each result). result_types are those of the operation without the batch.
-/// A result that does not depend on a batched operand may stay unbatched.
+/// Batched form. batched[i] tells whether operands[i] carries the batch as its leading axis (of extent `size`). Returns the results; sets
+/// out_batched[r] (it comes with one false for each result). result_types are those of the operation without the batch. A result that does
+/// not depend on a batched operand may stay unbatched.
 struct BatchContext {
     Builder& builder;
     const Op& op;
@@ -93,11 +95,11 @@ const Rule& rule(OpCode code);
 /// Shape rule of any operation.
 Types infer(const InferContext& context);
 /// The same over plain lists.
-Types infer(OpCode code, std::span<const Type> operands, const AttrPtr& attr, std::span<const FunctionPtr> regions, std::span<const Type> declared,
-            const Location& location);
+Types infer(OpCode code, std::span<const Type> operands, const AttrPtr& attr, std::span<const FunctionPtr> regions,
+            std::span<const Type> declared, const Location& location);
 
-/// Whether values of the type have tangents: floating tensors and accumulators, stacks and tuples that hold one. Tangents have the type itself;
-/// those of integers and bool are always zero.
+/// Whether values of the type have tangents: floating tensors and accumulators, stacks and tuples that hold one. Tangents have the type
+/// itself; those of integers and bool are always zero.
 bool is_differentiable(const Type& type);
 
 } // namespace stithy::ops

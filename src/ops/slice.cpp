@@ -8,7 +8,8 @@ namespace stithy::ops {
 namespace {
 void expect_entries(const InferContext& c, const Dims& dims, std::size_t rank, std::string_view what) {
     if (dims.size() != rank)
-        refuse(c, std::string(what) + " " + text_of(dims) + " for the operand " + c.operands[0].str() + ", expected " + std::to_string(rank) + " entries");
+        refuse(c, std::string(what) + " " + text_of(dims) + " for the operand " + c.operands[0].str() + ", expected " +
+                      std::to_string(rank) + " entries");
 }
 
 Types infer_slice(const InferContext& c) {
@@ -22,8 +23,8 @@ Types infer_slice(const InferContext& c) {
     Shape shape = x.shape();
     for (std::size_t i = 0; i < x.rank(); ++i) {
         if (start[i] < 0 || limit[i] < start[i] || limit[i] > x.shape()[i])
-            refuse(c, "[" + std::to_string(start[i]) + ", " + std::to_string(limit[i]) + ") of axis " + std::to_string(i) + " of " + x.str() +
-                          ", expected 0 <= start <= limit <= " + std::to_string(x.shape()[i]));
+            refuse(c, "[" + std::to_string(start[i]) + ", " + std::to_string(limit[i]) + ") of axis " + std::to_string(i) + " of " +
+                          x.str() + ", expected 0 <= start <= limit <= " + std::to_string(x.shape()[i]));
         if (stride[i] < 1) refuse(c, "stride " + std::to_string(stride[i]) + " of axis " + std::to_string(i) + ", expected at least 1");
         shape.dims()[i] = limit[i] == start[i] ? 0 : (limit[i] - start[i] - 1) / stride[i] + 1;
     }
@@ -64,15 +65,16 @@ Types infer_pad(const InferContext& c) {
     expect_entries(c, interior, x.rank(), "interior padding");
     Shape shape = x.shape();
     for (std::size_t i = 0; i < x.rank(); ++i) {
-        if (interior[i] < 0) refuse(c, "interior padding " + std::to_string(interior[i]) + " of axis " + std::to_string(i) + ", expected at least 0");
+        if (interior[i] < 0)
+            refuse(c, "interior padding " + std::to_string(interior[i]) + " of axis " + std::to_string(i) + ", expected at least 0");
         std::int64_t extent = 0;
         const std::int64_t gaps = std::max<std::int64_t>(x.shape()[i] - 1, 0);
         if (__builtin_mul_overflow(gaps, interior[i], &extent) || __builtin_add_overflow(extent, x.shape()[i], &extent) ||
             __builtin_add_overflow(extent, low[i], &extent) || __builtin_add_overflow(extent, high[i], &extent))
             refuse(c, "the padding of axis " + std::to_string(i) + " is too large");
         if (extent < 0)
-            refuse(c, "axis " + std::to_string(i) + " of " + x.str() + " with low " + std::to_string(low[i]) + " and high " + std::to_string(high[i]) +
-                          " has " + std::to_string(extent) + " elements, expected at least 0");
+            refuse(c, "axis " + std::to_string(i) + " of " + x.str() + " with low " + std::to_string(low[i]) + " and high " +
+                          std::to_string(high[i]) + " has " + std::to_string(extent) + " elements, expected at least 0");
         shape.dims()[i] = extent;
     }
     Type result(x.dtype(), std::move(shape));
@@ -167,7 +169,8 @@ Values batch_slice(const BatchContext& c) {
 Values batch_concatenate(const BatchContext& c) {
     c.out_batched[0] = true;
     SmallVector<Value, 4> parts;
-    for (std::size_t i = 0; i < c.operands.size(); ++i) parts.push_back(c.batched[i] ? c.operands[i] : broadcast_batch(c.operands[i], c.size));
+    for (std::size_t i = 0; i < c.operands.size(); ++i)
+        parts.push_back(c.batched[i] ? c.operands[i] : broadcast_batch(c.operands[i], c.size));
     return {concatenate(parts, c.op.get<ir::DimAttr>().dim + 1)};
 }
 

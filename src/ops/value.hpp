@@ -22,7 +22,8 @@ public:
     explicit operator bool() const { return builder_ != nullptr; }
     [[nodiscard]] Builder& builder() const { return *builder_; }
     [[nodiscard]] ValueId id() const { return id_; }
-    /// Copies, since the builder's types move when operations are appended: `broadcast_to(scalar(..), x.shape())` must be right in any order.
+    /// Copies, since the builder's types move when operations are appended: `broadcast_to(scalar(..), x.shape())` must be right in any
+    /// order.
     [[nodiscard]] Type type() const { return builder_->type(id_); }
     [[nodiscard]] Shape shape() const { return builder_->type(id_).shape(); }
     [[nodiscard]] DType dtype() const { return builder_->type(id_).dtype(); }
@@ -49,7 +50,8 @@ private:
 };
 
 /// Infers the result types (rules.hpp), appends the operation and returns its results. Throws Error for bad operands.
-/// `declared` are the result types as the caller wants them, for operations whose attributes leave them open (see InferContext); else it may be empty.
+/// `declared` are the result types as the caller wants them, for operations whose attributes leave them open (see InferContext); else it
+/// may be empty.
 Values emit(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {},
             std::span<const Type> declared = {});
 /// As emit, of one result.
@@ -62,7 +64,8 @@ Values emit_op(Builder& builder, Op op, std::span<const Type> declared = {});
 /// Appends a copy of `op` with other operands (types inferred again), same attributes, regions, effect and location.
 /// `declared` as in emit: where the attributes leave the types open, of convert and bitcast_convert only the dtype counts.
 Values emit_like(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> declared = {});
-/// Appends the operations of `function` with its parameters bound to `arguments`, which must have the parameters' types; returns its results.
+/// Appends the operations of `function` with its parameters bound to `arguments`, which must have the parameters' types; returns its
+/// results.
 Values inline_call(Builder& builder, const ir::Function& function, std::span<const Value> arguments);
 
 inline Values emit(Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr,

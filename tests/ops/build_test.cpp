@@ -65,9 +65,8 @@ TEST(Emit, LocationsNest) {
 }
 
 TEST(Emit, InlinedCallsComputeTheSame) {
-    const FunctionPtr f = build(std::vector{Type(f64, {2}), Type(f64, {2})}, [](Builder&, std::span<const Value> x) {
-        return Values{ops::sin(x[0]) * x[1], x[0]};
-    });
+    const FunctionPtr f = build(std::vector{Type(f64, {2}), Type(f64, {2})},
+                                [](Builder&, std::span<const Value> x) { return Values{ops::sin(x[0]) * x[1], x[0]}; });
     const Program twice = [&](Builder& b, std::span<const Value> x) {
         const Values once = ops::inline_call(b, *f, x);
         return ops::inline_call(b, *f, once);
@@ -101,7 +100,9 @@ TEST(Combiners, AreRecognised) {
     EXPECT_EQ(ops::combiner_of(*add), OpCode::add);
     EXPECT_FALSE(ops::combiner_of(*ops::second_region(f64)));
     const std::vector<Type> two(2, Type(f64, {}));
-    auto swapped = [&](OpCode code) { return build(two, [&](Builder&, std::span<const Value> x) { return Values{ops::binary(code, x[1], x[0])}; }); };
+    auto swapped = [&](OpCode code) {
+        return build(two, [&](Builder&, std::span<const Value> x) { return Values{ops::binary(code, x[1], x[0])}; });
+    };
     EXPECT_EQ(ops::combiner_of(*swapped(OpCode::maximum)), OpCode::maximum);
     EXPECT_FALSE(ops::combiner_of(*swapped(OpCode::subtract)));
     EXPECT_FALSE(ops::combiner_of(*build(two, [](Builder&, std::span<const Value> x) { return Values{x[0] + x[0]}; })));
@@ -110,7 +111,9 @@ TEST(Combiners, AreRecognised) {
 TEST(Constants, OfEveryDtype) {
     for (int code = 0; code < dtype_count; ++code) {
         const DType t(static_cast<DType::Code>(code));
-        EXPECT_EQ(run1([&](Builder& b, std::span<const Value>) { return Values{ops::full(b, Type(t, {2}), 1)}; }, {}), literal({2}, {1, 1}, t)) << t.name();
+        EXPECT_EQ(run1([&](Builder& b, std::span<const Value>) { return Values{ops::full(b, Type(t, {2}), 1)}; }, {}),
+                  literal({2}, {1, 1}, t))
+            << t.name();
     }
     EXPECT_EQ(run1([](Builder& b, std::span<const Value>) { return Values{ops::scalar(b, i32, -3)}; }, {}).element_as_int(0), -3);
     EXPECT_THROW(run1([](Builder& b, std::span<const Value>) { return Values{ops::scalar(b, i32, 0.5)}; }, {}), InternalError);

@@ -53,7 +53,8 @@ TEST(Unary, DerivativesAndBatching) {
 
 TEST(Unary, DtypesThatAreTakenAndRefused) {
     for (const UnaryCase& c : unary_cases) {
-        for (DType t : c.takes) EXPECT_EQ(build(std::vector{Type(t, {4})}, one(c.code))->result_types()[0], Type(t, {4})) << ir::name(c.code);
+        for (DType t : c.takes)
+            EXPECT_EQ(build(std::vector{Type(t, {4})}, one(c.code))->result_types()[0], Type(t, {4})) << ir::name(c.code);
         for (DType t : c.refuses)
             expect_error({Type(t, {4})}, one(c.code), {ir::name(c.code), ": " + std::string(t.name()) + "[4] given, expected"});
     }
@@ -101,8 +102,10 @@ TEST(Binary, DerivativesAndBatching) {
 
 TEST(Binary, DtypesThatAreTakenAndRefused) {
     for (const BinaryCase& c : binary_cases) {
-        for (DType t : c.takes) EXPECT_EQ(build(std::vector{Type(t, {4}), Type(t, {4})}, two(c.code))->result_types()[0], Type(t, {4})) << ir::name(c.code);
-        for (DType t : c.refuses) expect_error({Type(t, {4}), Type(t, {4})}, two(c.code), {ir::name(c.code), std::string(t.name()) + "[4] given, expected"});
+        for (DType t : c.takes)
+            EXPECT_EQ(build(std::vector{Type(t, {4}), Type(t, {4})}, two(c.code))->result_types()[0], Type(t, {4})) << ir::name(c.code);
+        for (DType t : c.refuses)
+            expect_error({Type(t, {4}), Type(t, {4})}, two(c.code), {ir::name(c.code), std::string(t.name()) + "[4] given, expected"});
     }
     for (OpCode code : {OpCode::and_, OpCode::or_, OpCode::xor_}) {
         for (DType t : logical) EXPECT_EQ(build(std::vector{Type(t, {4}), Type(t, {4})}, two(code))->result_types()[0], Type(t, {4}));
@@ -115,7 +118,8 @@ TEST(Binary, DtypesThatAreTakenAndRefused) {
 }
 
 TEST(Binary, ShapesAndDtypesMustAgree) {
-    expect_error({Type(f64, {2, 3}), Type(f64, {4})}, two(OpCode::add), {"add: shapes [2,3] and [4] differ", "f64[2,3] and f64[4]", "expected equal shapes"});
+    expect_error({Type(f64, {2, 3}), Type(f64, {4})}, two(OpCode::add),
+                 {"add: shapes [2,3] and [4] differ", "f64[2,3] and f64[4]", "expected equal shapes"});
     expect_error({Type(f64, {4}), Type(f32, {4})}, two(OpCode::power), {"power: dtypes f64 and f32 differ", "f64[4] and f32[4]"});
     expect_error({Type(f64, {4}), Type::token()}, two(OpCode::add), {"add: operands f64[4] and token, expected tensors"});
     expect_error({Type(f64, {4})}, [](Builder& b, std::span<const Value> x) { return ops::emit(b, OpCode::add, {x[0]}); },
@@ -207,7 +211,8 @@ TEST(Compare, GivesBoolAndNoTangent) {
     const Literal got = run1(less, {literal({3}, {1, 2, 3}), literal({3}, {2, 2, 2})});
     EXPECT_EQ(got, literal({3}, {1, 0, 0}, boolean));
     expect_error({Type(f64, {2}), Type(f64, {3})}, less, {"compare: shapes [2] and [3] differ"});
-    check_batch(build(std::vector{Type(f64, {4}), Type(f64, {4})}, less), [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s); });
+    check_batch(build(std::vector{Type(f64, {4}), Type(f64, {4})}, less),
+                [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s); });
     const Program masked = [&](Builder& b, std::span<const Value> x) { return Values{x[0] * ops::convert(less(b, x)[0], f64)}; };
     check_program({literal({3}, {1, 2, 3}), literal({3}, {2, 2.5, 2})}, masked);
 }
@@ -240,8 +245,9 @@ TEST(Clamp, BoundsOfEachShape) {
     const Literal low = literal(-1.0), high = literal(1.0);
     for (const Literal& l : {wide_low, low})
         for (const Literal& h : {wide_high, high}) check_program({l, x, h}, limit, {}, "clamp");
-    check_batch(build(std::vector{Type(i32, {}), Type(i32, {}), Type(i32, {})}, limit),
-                [](std::size_t i, const Type& t, unsigned s) { return random_literal(t, s, static_cast<double>(i) * 5, static_cast<double>(i) * 5 + 9); });
+    check_batch(build(std::vector{Type(i32, {}), Type(i32, {}), Type(i32, {})}, limit), [](std::size_t i, const Type& t, unsigned s) {
+        return random_literal(t, s, static_cast<double>(i) * 5, static_cast<double>(i) * 5 + 9);
+    });
 }
 
 TEST(Clamp, SlopesAtTheBounds) {
@@ -253,17 +259,23 @@ TEST(Clamp, SlopesAtTheBounds) {
 
 TEST(Clamp, Errors) {
     expect_error({Type(f64, {3}), Type(f64, {2}), Type(f64, {})}, limit, {"clamp: the lower bound has shape [3], expected [] or [2]"});
-    expect_error({Type(f64, {}), Type(f64, {2}), Type(f32, {})}, limit, {"clamp: the upper bound is f32[] and the operand f64[2], expected equal dtypes"});
+    expect_error({Type(f64, {}), Type(f64, {2}), Type(f32, {})}, limit,
+                 {"clamp: the upper bound is f32[] and the operand f64[2], expected equal dtypes"});
 }
 
 TEST(Convert, BetweenDtypes) {
-    const Program there_and_back = [](Builder&, std::span<const Value> x) { return Values{ops::convert(ops::convert(x[0], f32), f64) * x[0]}; };
+    const Program there_and_back = [](Builder&, std::span<const Value> x) {
+        return Values{ops::convert(ops::convert(x[0], f32), f64) * x[0]};
+    };
     check_program({literal({3}, {0.5, 0.25, -2})}, there_and_back, {.tolerance = 1e-2, .step = 0.0625, .product = 1e-6}, "convert");
-    const Program through_integers = [](Builder&, std::span<const Value> x) { return Values{ops::convert(ops::convert(x[0], i32), f64) * x[0]}; };
+    const Program through_integers = [](Builder&, std::span<const Value> x) {
+        return Values{ops::convert(ops::convert(x[0], i32), f64) * x[0]};
+    };
     check_program({literal({3}, {0.5, 3.5, -2.5})}, through_integers, {}, "convert");
     const Program to_bool = [](Builder&, std::span<const Value> x) { return Values{ops::convert(x[0], boolean)}; };
     EXPECT_EQ(run1(to_bool, {literal({3}, {0, 3, -2}, i32)}), literal({3}, {0, 1, 1}, boolean));
-    check_batch(build(std::vector{Type(i32, {2})}, to_bool), [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s, -1, 2); });
+    check_batch(build(std::vector{Type(i32, {2})}, to_bool),
+                [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s, -1, 2); });
 }
 
 TEST(Integers, HaveNoTangents) {
@@ -272,13 +284,15 @@ TEST(Integers, HaveNoTangents) {
 }
 
 TEST(Integers, BatchOfBitOperations) {
-    for (OpCode code : {OpCode::and_, OpCode::or_, OpCode::xor_, OpCode::shift_left, OpCode::shift_right_arithmetic, OpCode::shift_right_logical, OpCode::remainder})
-        check_batch(build(std::vector{Type(i32, {3}), Type(i32, {3})}, two(code)), [](std::size_t i, const Type& t, unsigned s) {
-            return random_literal(t, s, i == 0 ? -100 : 1, i == 0 ? 100 : 7);
-        });
+    for (OpCode code : {OpCode::and_, OpCode::or_, OpCode::xor_, OpCode::shift_left, OpCode::shift_right_arithmetic,
+                        OpCode::shift_right_logical, OpCode::remainder})
+        check_batch(build(std::vector{Type(i32, {3}), Type(i32, {3})}, two(code)),
+                    [](std::size_t i, const Type& t, unsigned s) { return random_literal(t, s, i == 0 ? -100 : 1, i == 0 ? 100 : 7); });
     for (OpCode code : {OpCode::not_, OpCode::popcnt, OpCode::count_leading_zeros})
-        check_batch(build(std::vector{Type(i32, {3})}, one(code)), [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s, -100, 100); });
-    check_batch(build(std::vector{Type(f64, {3})}, one(OpCode::is_finite)), [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s); });
+        check_batch(build(std::vector{Type(i32, {3})}, one(code)),
+                    [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s, -100, 100); });
+    check_batch(build(std::vector{Type(f64, {3})}, one(OpCode::is_finite)),
+                [](std::size_t, const Type& t, unsigned s) { return random_literal(t, s); });
 }
 
 } // namespace

@@ -9,8 +9,9 @@
 #include <functional>
 #include <random>
 
-/// Tests of the rules of operations: a program is built by a lambda, run by the reference interpreter, and its derivatives, transposes and batched forms, made by
-/// small drivers that walk straight-line functions, are compared with differences, inner products and loops over the batch.
+/// Tests of the rules of operations: a program is built by a lambda, run by the reference interpreter, and its derivatives, transposes and
+/// batched forms, made by small drivers that walk straight-line functions, are compared with differences, inner products and loops over the
+/// batch.
 namespace stithy::test {
 
 using ir::FunctionPtr;
@@ -50,8 +51,10 @@ inline Literal random_literal(const Type& type, unsigned seed, double low = -1.5
     std::vector<double> v(static_cast<std::size_t>(type.elements()));
     for (double& x : v) {
         x = draw(engine);
-        if (type.dtype().is_bool()) x = x > (low + high) / 2 ? 1 : 0;
-        else if (!type.dtype().is_floating()) x = std::floor(x);
+        if (type.dtype().is_bool())
+            x = x > (low + high) / 2 ? 1 : 0;
+        else if (!type.dtype().is_floating())
+            x = std::floor(x);
     }
     return literal(type.shape(), v, type.dtype());
 }
@@ -133,7 +136,8 @@ inline std::vector<Type> result_types(const ir::Function& f, const Op& op) {
     return types;
 }
 
-/// Parameters: those of f, then a tangent for each active one. Results: those of f (when asked for), then a tangent of each floating result.
+/// Parameters: those of f, then a tangent for each active one. Results: those of f (when asked for), then a tangent of each floating
+/// result.
 inline FunctionPtr jvp_of(const ir::Function& f, const std::vector<bool>& active, bool with_results) {
     Builder builder;
     Values map(f.value_count()), tangents(f.value_count());
@@ -162,7 +166,8 @@ inline FunctionPtr jvp_of(const ir::Function& f, const std::vector<bool>& active
     return builder.finish(ids);
 }
 
-/// Transposes a function in its parameters from `first_linear` on. Parameters: the others, then a cotangent for each result; results: the cotangents of the linear ones.
+/// Transposes a function in its parameters from `first_linear` on. Parameters: the others, then a cotangent for each result; results: the
+/// cotangents of the linear ones.
 inline FunctionPtr transpose_of(const ir::Function& f, std::size_t first_linear) {
     Builder builder;
     Values map(f.value_count()), cotangents(f.value_count());
@@ -245,11 +250,11 @@ inline FunctionPtr batch_of(const ir::Function& f, const std::vector<bool>& batc
 // ---- checks ----
 
 struct CheckOptions {
-    double tolerance = 1e-7;  ///< of derivatives by differences
+    double tolerance = 1e-7; ///< of derivatives by differences
     double step = 1e-3;
-    double product = 1e-9;    ///< tolerance of <w, J v> against <J'w, v>, relative to the cotangents
-    bool reverse = true;      ///< check the transpose too
-    bool second = true;       ///< check derivatives of derivatives
+    double product = 1e-9;         ///< tolerance of <w, J v> against <J'w, v>, relative to the cotangents
+    bool reverse = true;           ///< check the transpose too
+    bool second = true;            ///< check derivatives of derivatives
     std::vector<bool> active = {}; ///< parameters to differentiate; empty: all floating ones
 };
 
@@ -274,7 +279,8 @@ inline Arguments differences(const FunctionPtr& f, const Arguments& x, const Arg
 
 inline std::vector<bool> active_parameters(const FunctionPtr& f, const CheckOptions& options) {
     std::vector<bool> active = options.active;
-    for (std::size_t i = active.size(); i < f->parameter_count(); ++i) active.push_back(ops::is_differentiable(f->type(static_cast<ir::ValueId>(i))));
+    for (std::size_t i = active.size(); i < f->parameter_count(); ++i)
+        active.push_back(ops::is_differentiable(f->type(static_cast<ir::ValueId>(i))));
     return active;
 }
 
@@ -283,17 +289,20 @@ inline void check_derivatives(const FunctionPtr& f, const Arguments& x, CheckOpt
     const std::vector<bool> active = active_parameters(f, options);
     Arguments direction, all = x;
     for (std::size_t i = 0; i < x.size(); ++i) {
-        direction.push_back(active[i] ? random_literal(x[i].type(), 77 + static_cast<unsigned>(i), 0.3, 1.2) : literal(x[i].type().shape(), std::vector<double>(numbers(x[i]).size(), 0.0), x[i].type().dtype()));
+        direction.push_back(active[i] ? random_literal(x[i].type(), 77 + static_cast<unsigned>(i), 0.3, 1.2)
+                                      : literal(x[i].type().shape(), std::vector<double>(numbers(x[i]).size(), 0.0), x[i].type().dtype()));
         if (active[i]) all.push_back(direction.back());
     }
     const FunctionPtr jvp = jvp_of(*f, active, false);
     const Arguments tangents = run(jvp, all), expected = differences(f, x, direction, options.step);
     ASSERT_EQ(tangents.size(), expected.size()) << what;
-    for (std::size_t r = 0; r < tangents.size(); ++r) expect_near(tangents[r], expected[r], options.tolerance, what + " jvp of result " + std::to_string(r));
+    for (std::size_t r = 0; r < tangents.size(); ++r)
+        expect_near(tangents[r], expected[r], options.tolerance, what + " jvp of result " + std::to_string(r));
     if (options.reverse) {
         const FunctionPtr transposed = transpose_of(*jvp, f->parameter_count());
         Arguments seeded = x, weights;
-        for (std::size_t r = 0; r < tangents.size(); ++r) weights.push_back(random_literal(tangents[r].type(), 177 + static_cast<unsigned>(r)));
+        for (std::size_t r = 0; r < tangents.size(); ++r)
+            weights.push_back(random_literal(tangents[r].type(), 177 + static_cast<unsigned>(r)));
         seeded.insert(seeded.end(), weights.begin(), weights.end());
         const Arguments cotangents = run(transposed, seeded);
         double left = 0, right = 0, size = 1;
@@ -328,8 +337,8 @@ inline Literal slice_of(const Literal& l, std::int64_t at) {
 }
 
 /// Checks the batched form for every choice of batched parameters against the function on each slice. `make(type, seed)` makes arguments.
-inline void check_batch(const FunctionPtr& f, const std::function<Literal(std::size_t parameter, const Type&, unsigned seed)>& make, double tolerance = 1e-12,
-                        std::int64_t size = 3) {
+inline void check_batch(const FunctionPtr& f, const std::function<Literal(std::size_t parameter, const Type&, unsigned seed)>& make,
+                        double tolerance = 1e-12, std::int64_t size = 3) {
     const std::size_t n = f->parameter_count();
     for (unsigned choice = 1; choice < (1U << n); ++choice) {
         std::vector<bool> batched;
@@ -343,7 +352,8 @@ inline void check_batch(const FunctionPtr& f, const std::function<Literal(std::s
             }
             std::vector<double> all;
             for (std::int64_t b = 0; b < size; ++b)
-                for (double v : numbers(make(i, type.as_tensor(), static_cast<unsigned>(10 * i + 100) + static_cast<unsigned>(b)))) all.push_back(v);
+                for (double v : numbers(make(i, type.as_tensor(), static_cast<unsigned>(10 * i + 100) + static_cast<unsigned>(b))))
+                    all.push_back(v);
             Shape shape = type.shape();
             shape.dims().insert(0, size);
             arguments.push_back(literal(shape, all, type.dtype()));
@@ -354,7 +364,8 @@ inline void check_batch(const FunctionPtr& f, const std::function<Literal(std::s
             for (std::size_t i = 0; i < n; ++i) one.push_back(batched[i] ? slice_of(arguments[i], b) : arguments[i]);
             const Arguments expected = run(f, one);
             for (std::size_t r = 0; r < got.size(); ++r)
-                expect_near(slice_of(got[r], b), expected[r], tolerance, "batch choice " + std::to_string(choice) + ", result " + std::to_string(r));
+                expect_near(slice_of(got[r], b), expected[r], tolerance,
+                            "batch choice " + std::to_string(choice) + ", result " + std::to_string(r));
         }
     }
 }

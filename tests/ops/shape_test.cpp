@@ -74,7 +74,8 @@ TEST(BroadcastInDim, PutsAxesInPlace) {
 
 TEST(BroadcastInDim, Errors) {
     auto to = [](Shape s, Dims d) { return plain([=](Value x) { return ops::broadcast_in_dim(x, s, d); }); };
-    expect_error({Type(f64, {2})}, to({2, 3}, dims({1})), {"broadcast_in_dim: axis 0 of the operand f64[2] goes to axis 1 of the result f64[2,3]", "expected extent 1 or 3"});
+    expect_error({Type(f64, {2})}, to({2, 3}, dims({1})),
+                 {"broadcast_in_dim: axis 0 of the operand f64[2] goes to axis 1 of the result f64[2,3]", "expected extent 1 or 3"});
     expect_error({Type(f64, {2})}, to({2, 3}, dims({2})), {"broadcast_in_dim: result axis 2 is out of range for rank 2"});
     expect_error({Type(f64, {2, 2})}, to({2, 2}, dims({0, 0})), {"result axis 0 is given twice in [0,0]"});
     expect_error({Type(f64, {2, 2})}, to({2, 2}, dims({0})), {"axes [0] for the operand f64[2,2], expected one for each"});
@@ -84,23 +85,27 @@ TEST(Reshape, KeepsTheOrder) {
     check({2, 3}, [](Value x) { return ops::reshape(x, {3, 2}); }, {3, 2}, counted(6));
     check({1, 1}, [](Value x) { return ops::reshape(x, {}); }, {}, {0});
     check({0, 3}, [](Value x) { return ops::reshape(x, {5, 0}); }, {5, 0}, {});
-    expect_error({Type(f64, {2, 3})}, plain([](Value x) { return ops::reshape(x, {4, 2}); }), {"reshape: f64[2,3] has 6 elements", "[4,2] has 8"});
+    expect_error({Type(f64, {2, 3})}, plain([](Value x) { return ops::reshape(x, {4, 2}); }),
+                 {"reshape: f64[2,3] has 6 elements", "[4,2] has 8"});
 }
 
 TEST(Transpose, PermutesAxes) {
     check({2, 3}, [](Value x) { return ops::transpose(x, dims({1, 0})); }, {3, 2}, {0, 3, 1, 4, 2, 5});
     check({2, 1, 3}, [](Value x) { return ops::transpose(x, dims({2, 0, 1})); }, {3, 2, 1}, {0, 3, 1, 4, 2, 5});
     check({2, 3}, [](Value x) { return ops::move_axis(x, 1, 0); }, {3, 2}, {0, 3, 1, 4, 2, 5});
-    expect_error({Type(f64, {2, 3})}, plain([](Value x) { return ops::transpose(x, dims({0})); }), {"transpose: permutation [0] for the operand f64[2,3]"});
+    expect_error({Type(f64, {2, 3})}, plain([](Value x) { return ops::transpose(x, dims({0})); }),
+                 {"transpose: permutation [0] for the operand f64[2,3]"});
     expect_error({Type(f64, {2, 3})}, plain([](Value x) { return ops::transpose(x, dims({0, 0})); }), {"transpose: axis 0 is given twice"});
-    expect_error({Type(f64, {2, 3})}, plain([](Value x) { return ops::transpose(x, dims({0, 2})); }), {"transpose: axis 2 is out of range for rank 2"});
+    expect_error({Type(f64, {2, 3})}, plain([](Value x) { return ops::transpose(x, dims({0, 2})); }),
+                 {"transpose: axis 2 is out of range for rank 2"});
 }
 
 TEST(Reverse, TurnsAxesRound) {
     check({2, 3}, [](Value x) { return ops::reverse(x, dims({1})); }, {2, 3}, {2, 1, 0, 5, 4, 3});
     check({2, 3}, [](Value x) { return ops::reverse(x, dims({1, 0})); }, {2, 3}, {5, 4, 3, 2, 1, 0});
     check({3}, [](Value x) { return ops::reverse(x, {}); }, {3}, {0, 1, 2});
-    expect_error({Type(f64, {2})}, plain([](Value x) { return ops::reverse(x, dims({1})); }), {"reverse: axis 1 is out of range for rank 1"});
+    expect_error({Type(f64, {2})}, plain([](Value x) { return ops::reverse(x, dims({1})); }),
+                 {"reverse: axis 1 is out of range for rank 1"});
 }
 
 TEST(BitcastConvert, ChangesTheLastAxisWithTheWidth) {
@@ -112,7 +117,8 @@ TEST(BitcastConvert, ChangesTheLastAxisWithTheWidth) {
     expect_error({Type(u8, {})}, to(u32), {"expected a last axis of extent 4"});
     expect_error({Type(boolean, {4})}, to(u8), {"bitcast_convert: bool has other bits"});
     for (DType t : {i16, u32, f64})
-        check_batch(build(std::vector{Type(i32, {2, 2})}, to(t)), [](std::size_t, const Type& type, unsigned s) { return random_literal(type, s, -99, 99); });
+        check_batch(build(std::vector{Type(i32, {2, 2})}, to(t)),
+                    [](std::size_t, const Type& type, unsigned s) { return random_literal(type, s, -99, 99); });
     const Program no_tangent = [](Builder&, std::span<const Value> x) { // sign bit by hand: no derivative passes
         return Values{x[0] * ops::convert(ops::compare(ops::bitcast_convert(x[0], i64), 0.0, ir::Direction::lt), f64)};
     };
@@ -131,15 +137,19 @@ TEST(Slice, TakesStrides) {
 
 TEST(Slice, Errors) {
     auto cut = [](Dims a, Dims b, Dims s) { return plain([=](Value x) { return ops::slice(x, a, b, s); }); };
-    expect_error({Type(f64, {4})}, cut(dims({2}), dims({5}), dims({1})), {"slice: [2, 5) of axis 0 of f64[4], expected 0 <= start <= limit <= 4"});
+    expect_error({Type(f64, {4})}, cut(dims({2}), dims({5}), dims({1})),
+                 {"slice: [2, 5) of axis 0 of f64[4], expected 0 <= start <= limit <= 4"});
     expect_error({Type(f64, {4})}, cut(dims({-1}), dims({2}), dims({1})), {"slice: [-1, 2) of axis 0"});
     expect_error({Type(f64, {4})}, cut(dims({3}), dims({2}), dims({1})), {"slice: [3, 2) of axis 0"});
     expect_error({Type(f64, {4})}, cut(dims({0}), dims({2}), dims({0})), {"slice: stride 0 of axis 0, expected at least 1"});
-    expect_error({Type(f64, {4})}, cut(dims({0, 0}), dims({2, 2}), dims({1, 1})), {"slice: start [0,0] for the operand f64[4], expected 1 entries"});
+    expect_error({Type(f64, {4})}, cut(dims({0, 0}), dims({2, 2}), dims({1, 1})),
+                 {"slice: start [0,0] for the operand f64[4], expected 1 entries"});
 }
 
 TEST(Concatenate, JoinsAlongAnAxis) {
-    const Program join = [](Builder&, std::span<const Value> x) { return Values{ops::concatenate(std::vector<Value>{x[0] * x[0], x[1], x[0]}, 1)}; };
+    const Program join = [](Builder&, std::span<const Value> x) {
+        return Values{ops::concatenate(std::vector<Value>{x[0] * x[0], x[1], x[0]}, 1)};
+    };
     const Arguments x{literal({2, 1}, {1, 2}), literal({2, 2}, {3, 4, 5, 6})};
     EXPECT_EQ(run1(join, x), literal({2, 4}, {1, 3, 4, 1, 4, 5, 6, 2}));
     check_program(x, join);
@@ -163,8 +173,14 @@ TEST(Pad, EdgesAndGaps) {
         std::vector<double> expected;
     };
     const Case cases[] = {
-        {1, 2, 0, {9, 1, 2, 3, 9, 9}}, {0, 0, 1, {1, 9, 2, 9, 3}}, {-1, 1, 0, {2, 3, 9}},         {1, -2, 0, {9, 1}},
-        {-1, -1, 1, {9, 2, 9}},        {-2, 3, 1, {2, 9, 3, 9, 9, 9}}, {2, -1, 2, {9, 9, 1, 9, 9, 2, 9, 9}}, {-3, 0, 0, {}},
+        {1, 2, 0, {9, 1, 2, 3, 9, 9}},
+        {0, 0, 1, {1, 9, 2, 9, 3}},
+        {-1, 1, 0, {2, 3, 9}},
+        {1, -2, 0, {9, 1}},
+        {-1, -1, 1, {9, 2, 9}},
+        {-2, 3, 1, {2, 9, 3, 9, 9, 9}},
+        {2, -1, 2, {9, 9, 1, 9, 9, 2, 9, 9}},
+        {-3, 0, 0, {}},
         {-4, 2, 0, {9}},
     };
     for (const Case& c : cases) {
@@ -172,19 +188,23 @@ TEST(Pad, EdgesAndGaps) {
         const Program p = padded(dims({c.low}), dims({c.high}), dims({c.interior}));
         EXPECT_EQ(numbers(run1(p, x)), c.expected);
         check_program(x, p, {}, "pad");
-        for (const std::vector<bool>& active : {std::vector{true, false}, std::vector{false, true}}) check_derivatives(build(x, p), x, {.active = active}, "pad by one");
+        for (const std::vector<bool>& active : {std::vector{true, false}, std::vector{false, true}})
+            check_derivatives(build(x, p), x, {.active = active}, "pad by one");
     }
     check_program({random_f64({2, 2}, 1), literal(2.0)}, padded(dims({1, -1}), dims({0, 2}), dims({1, 0})));
     check_program({literal(Shape{0}, std::vector<double>{}), literal(2.0)}, padded(dims({1}), dims({1}), dims({3})));
 }
 
 TEST(Pad, Errors) {
-    expect_error({Type(f64, {3}), Type(f32, {})}, padded(dims({0}), dims({0}), dims({0})), {"pad: the padding value is f32[], expected f64[]"});
+    expect_error({Type(f64, {3}), Type(f32, {})}, padded(dims({0}), dims({0}), dims({0})),
+                 {"pad: the padding value is f32[], expected f64[]"});
     expect_error({Type(f64, {3}), Type(f64, {1})}, padded(dims({0}), dims({0}), dims({0})), {"pad: the padding value is f64[1]"});
     expect_error({Type(f64, {3}), Type(f64, {})}, padded(dims({-2}), dims({-2}), dims({0})), {"pad: axis 0 of f64[3]", "has -1 elements"});
     expect_error({Type(f64, {3}), Type(f64, {})}, padded(dims({0}), dims({0}), dims({-1})), {"pad: interior padding -1 of axis 0"});
-    expect_error({Type(f64, {3}), Type(f64, {})}, padded(dims({0, 0}), dims({0}), dims({0})), {"pad: low padding [0,0] for the operand f64[3]"});
-    expect_error({Type(f64, {3}), Type(f64, {})}, padded(dims({std::int64_t{1} << 62}), dims({std::int64_t{1} << 62}), dims({0})), {"pad", "too large"});
+    expect_error({Type(f64, {3}), Type(f64, {})}, padded(dims({0, 0}), dims({0}), dims({0})),
+                 {"pad: low padding [0,0] for the operand f64[3]"});
+    expect_error({Type(f64, {3}), Type(f64, {})}, padded(dims({std::int64_t{1} << 62}), dims({std::int64_t{1} << 62}), dims({0})),
+                 {"pad", "too large"});
 }
 
 TEST(Barrier, PassesValuesThrough) {
