@@ -65,7 +65,7 @@ TEST(TextErrors, WhatIsMissingIsNamed) {
     EXPECT_EQ(missing_of("func.func @main(%x: tensor<3xf32>) {\n %0 = chlo.lgamma %x : tensor<3xf32> -> tensor<3xf32>\n return\n}"), "chlo.lgamma");
     EXPECT_EQ(missing_of("module attributes {mhlo.num_partitions = 2 : i32} {\n}"), "programs for several devices (mhlo.num_partitions = 2)");
     EXPECT_EQ(missing_of("func.func @main() {\n %0 = stablehlo.constant dense_resource<__elided__> : tensor<3xf32>\n return\n}").substr(0, 14), "dense_resource");
-    EXPECT_EQ(error_of(with_type("tensor<3xbf16>")), "bad.mlir:1:29: not supported: type bf16");
+    EXPECT_EQ(error_of(with_type("tensor<3xbf16>")), "bad.mlir:1:30: not supported: type bf16");
 }
 
 TEST(TextErrors, BytecodeIsNamed) { EXPECT_NE(error_of(std::string("ML\xEFR\x01", 5)).find("bytecode"), std::string::npos); }

@@ -143,7 +143,7 @@ constexpr Case cases[] = {
      "%c:3 = \"stithy.stack_pop\"(%b) : (!stithy.stack<tensor<f64>, tensor<3xi32>>) -> (!stithy.stack<tensor<f64>, tensor<3xi32>>, tensor<f64>, tensor<3xi32>)\n"
      "return %c#1, %c#2 : tensor<f64>, tensor<3xi32>"},
 };
-INSTANTIATE_TEST_SUITE_P(Operations, RoundTrip, testing::ValuesIn(cases), [](const auto& info) { return std::string(info.param.name); });
+INSTANTIATE_TEST_SUITE_P(Operations, RoundTrip, testing::ValuesIn(cases), [](const auto& one) { return std::string(one.param.name); });
 
 TEST(Text, EveryElementwiseOperationGoesRound) {
     for (std::size_t i = 0; i < opcode_count; ++i) {
