@@ -175,15 +175,15 @@ Array Update::max(const Operand& value) && { return update("at().max", std::move
 
 Array Update::subtract(const Operand& value) && {
     const Array v = detail::to_array(value, x_.dtype(), "at().subtract");
-    const Operand opposite(-Operand(v, value.location()), value.location());
-    return update("at().subtract", std::move(x_), indices_, OpCode::add, opposite);
+    const Array opposite = -Operand(v, value.location());
+    return update("at().subtract", std::move(x_), indices_, OpCode::add, {opposite, value.location()});
 }
 
 Array Update::divide(const Operand& value) && {
     if (!x_.dtype().is_floating()) fail("at().divide", "needs a floating dtype, given " + node(x_).type().str(), value.location());
     const Array v = detail::to_array(value, x_.dtype(), "at().divide");
-    const Operand inverse(Operand(1.0, value.location()) / Operand(v, value.location()), value.location());
-    return update("at().divide", std::move(x_), indices_, OpCode::multiply, inverse);
+    const Array inverse = Operand(1.0, value.location()) / Operand(v, value.location());
+    return update("at().divide", std::move(x_), indices_, OpCode::multiply, {inverse, value.location()});
 }
 
 Array Update::get() const {

@@ -95,6 +95,8 @@ private:
         if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
         std::string t = formatted(v, decimals_);
         if (decimals_ == 0) t.insert(scientific_ ? t.find('e') : t.size(), ".");
+        if (!scientific_) // zeros at the end give way to spaces, so that the points stand in one column
+            for (std::size_t last = t.size() - 1; t[last] == '0'; --last) t[last] = ' ';
         return t;
     }
 

@@ -1,0 +1,46 @@
+#pragma once
+#include <cmath>
+#include <gtest/gtest.h>
+#include <stithy/stithy.hpp>
+#include <string>
+#include <vector>
+
+namespace stithy::test {
+
+/// Equal dtype, shape and elements.
+template <class T>
+void expect_array(const Array& x, const Shape& shape, const std::vector<T>& values) {
+    EXPECT_EQ(x.dtype().name(), dtype_of<T>.name());
+    EXPECT_EQ(x.shape().str(), shape.str());
+    if (x.dtype() == dtype_of<T>) {
+        EXPECT_EQ(x.to_vector<T>(), values);
+    }
+}
+
+/// Equal shape, elements close.
+inline void expect_close(const Array& x, const Shape& shape, const std::vector<double>& values, double tolerance = 1e-12) {
+    ASSERT_EQ(x.shape().str(), shape.str());
+    const auto got = x.astype(f64).to_vector<double>();
+    ASSERT_EQ(got.size(), values.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+        const bool same = std::isnan(values[i]) ? std::isnan(got[i]) : got[i] == values[i] || std::abs(got[i] - values[i]) <= tolerance * (1 + std::abs(values[i]));
+        EXPECT_TRUE(same) << "element " << i << " is " << got[i] << ", expected " << values[i];
+    }
+}
+
+/// The text of the Error that f throws.
+template <class F>
+std::string message(F f) {
+    try {
+        f();
+    } catch (const Error& e) {
+        return e.what();
+    }
+    return "nothing was thrown";
+}
+
+inline void expect_parts(const std::string& text, std::initializer_list<const char*> parts) {
+    for (const char* part : parts) EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
+}
+
+} // namespace stithy::test
