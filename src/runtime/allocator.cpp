@@ -14,8 +14,8 @@ namespace stithy::runtime {
 namespace {
 
 [[noreturn]] void out_of_memory(std::size_t bytes) {
-    throw Error("out of memory: " + std::to_string(bytes) + " bytes were asked for with " + std::to_string(counted_bytes()) + " in use, of " +
-                std::to_string(memory_limit()) + " that this process may use");
+    throw Error("out of memory: " + std::to_string(bytes) + " bytes were asked for with " + std::to_string(counted_bytes()) +
+                " in use, of " + std::to_string(memory_limit()) + " that this process may use");
 }
 
 [[gnu::noinline]] void* take_large(std::size_t bytes, std::size_t counted) noexcept {
@@ -49,17 +49,14 @@ inline void* take(std::size_t bytes, std::size_t counted) noexcept {
 
 void* allocate_counted(std::size_t bytes, std::size_t counted) {
     void* const block = take(bytes, counted);
-    if (!block) [[unlikely]] out_of_memory(bytes);
+    if (!block) [[unlikely]]
+        out_of_memory(bytes);
     return block;
 }
 
-void* allocate(std::size_t bytes) {
-    return allocate_counted(bytes, bytes);
-}
+void* allocate(std::size_t bytes) { return allocate_counted(bytes, bytes); }
 
-void* try_allocate(std::size_t bytes) noexcept {
-    return take(bytes, bytes);
-}
+void* try_allocate(std::size_t bytes) noexcept { return take(bytes, bytes); }
 
 void deallocate_counted(void* block, std::size_t bytes, std::size_t counted) noexcept {
     if (!block) return;
@@ -76,17 +73,17 @@ void deallocate_counted(void* block, std::size_t bytes, std::size_t counted) noe
     mark_free(free_block + 1, class_size(index) - sizeof(FreeBlock));
     free_block->next = bin.head;
     bin.head = free_block;
-    if (++bin.count > bin.most) [[unlikely]] cache.spill(index);
+    if (++bin.count > bin.most) [[unlikely]]
+        cache.spill(index);
     cache.count(-static_cast<std::int64_t>(counted));
 }
 
-void deallocate(void* block, std::size_t bytes) noexcept {
-    deallocate_counted(block, bytes, bytes);
-}
+void deallocate(void* block, std::size_t bytes) noexcept { deallocate_counted(block, bytes, bytes); }
 
 std::size_t checked_multiply(std::size_t a, std::size_t b) {
     std::size_t product = 0;
-    if (__builtin_mul_overflow(a, b, &product)) throw Error("out of memory: a size of " + std::to_string(a) + " x " + std::to_string(b) + " bytes does not fit in 64 bits");
+    if (__builtin_mul_overflow(a, b, &product))
+        throw Error("out of memory: a size of " + std::to_string(a) + " x " + std::to_string(b) + " bytes does not fit in 64 bits");
     return product;
 }
 
@@ -94,21 +91,13 @@ MemoryFigures memory_figures() {
     return {counted_bytes(), counted_peak(), large_blocks().pooled(), large_blocks().mapped() + small_mapped()};
 }
 
-void reset_memory_peak() {
-    reset_counted_peak();
-}
+void reset_memory_peak() { reset_counted_peak(); }
 
-std::uint64_t pool_limit() {
-    return large_blocks().limit();
-}
+std::uint64_t pool_limit() { return large_blocks().limit(); }
 
-void set_pool_limit(std::uint64_t bytes) {
-    large_blocks().set_limit(bytes);
-}
+void set_pool_limit(std::uint64_t bytes) { large_blocks().set_limit(bytes); }
 
-void trim_pool() {
-    large_blocks().trim();
-}
+void trim_pool() { large_blocks().trim(); }
 
 std::uint64_t memory_limit() {
     static const std::uint64_t limit = [] {

@@ -27,10 +27,10 @@ void deallocate_counted(void* block, std::size_t bytes, std::size_t counted) noe
 /// Figures of the allocator. Large blocks are counted exactly. Small ones are counted per thread and folded in at every
 /// 64 KiB, so with several threads at work `bytes_peak` may be off by 64 KiB a thread; with one it is exact.
 struct MemoryFigures {
-    std::uint64_t bytes_in_use;  ///< counted bytes of live blocks
-    std::uint64_t bytes_peak;    ///< highest bytes_in_use since the last reset
-    std::uint64_t bytes_pooled;  ///< bytes of large free blocks kept for reuse
-    std::uint64_t bytes_mapped;  ///< address space taken from the system
+    std::uint64_t bytes_in_use; ///< counted bytes of live blocks
+    std::uint64_t bytes_peak;   ///< highest bytes_in_use since the last reset
+    std::uint64_t bytes_pooled; ///< bytes of large free blocks kept for reuse
+    std::uint64_t bytes_mapped; ///< address space taken from the system
 };
 [[nodiscard]] MemoryFigures memory_figures();
 /// Makes the peak what is in use now.

@@ -42,9 +42,7 @@ Ref<Buffer> Buffer::allocate(std::size_t bytes) {
     return buffer;
 }
 
-Ref<Buffer> Buffer::make_pending(std::size_t bytes) {
-    return Ref<Buffer>::adopt(place(bytes <= inside_limit ? bytes : 0, 0, bytes));
-}
+Ref<Buffer> Buffer::make_pending(std::size_t bytes) { return Ref<Buffer>::adopt(place(bytes <= inside_limit ? bytes : 0, 0, bytes)); }
 
 Ref<Buffer> Buffer::borrow(void* data, std::size_t bytes, Deleter deleter, void* context) {
     Buffer* const buffer = new (allocate_counted(header_bytes, 0)) Buffer(ready_bit, bytes);
@@ -125,8 +123,10 @@ void Buffer::set_ready(Ref<Buffer>&& buffer) noexcept {
     const std::uint32_t* const word = object->futex_word();
     // One addition sets the state, which was zero, and takes one from the count.
     const std::uint64_t before = object->word_.fetch_add(ready_bit - 1, std::memory_order_acq_rel);
-    if ((before & count_mask) == 1) destroy(object);
-    else if (before & waiter_bit) futex_wake(word, 1 << 30); // the buffer may be gone by now: only its address is used
+    if ((before & count_mask) == 1)
+        destroy(object);
+    else if (before & waiter_bit)
+        futex_wake(word, 1 << 30); // the buffer may be gone by now: only its address is used
 }
 
 void Buffer::set_failed(Ref<Failure> failure) noexcept {
@@ -145,7 +145,8 @@ void Buffer::wait_done() const {
             if (!queue->help()) throw Error("a computation waits for a value that can only be computed after it has ended");
         return;
     }
-    for (std::uint64_t word = word_.load(std::memory_order_acquire); (word & state_mask) == 0; word = word_.load(std::memory_order_acquire)) {
+    for (std::uint64_t word = word_.load(std::memory_order_acquire); (word & state_mask) == 0;
+         word = word_.load(std::memory_order_acquire)) {
         if ((word & waiter_bit) == 0) {
             if (!word_.compare_exchange_weak(word, word | waiter_bit, std::memory_order_acq_rel)) continue;
             word |= waiter_bit;

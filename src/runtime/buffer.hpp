@@ -57,7 +57,8 @@ public:
     [[nodiscard]] bool failed() const noexcept { return (word_.load(std::memory_order_acquire) & state_mask) == failed_bit; }
     /// Waits for the value; throws what the computation threw.
     void wait() const {
-        if (!ready()) [[unlikely]] wait_slowly();
+        if (!ready()) [[unlikely]]
+            wait_slowly();
     }
     /// Waits until `done()`; throws only when that can never be (a call that waits for its own result).
     void wait_done() const;

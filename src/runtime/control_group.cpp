@@ -23,9 +23,11 @@ std::int64_t number(const std::string& text) {
     return value;
 }
 
-/// Calls `visit` with the folder of the process's group and of every group above it. `controller` is a version 1 hierarchy, or "" for version 2.
-/// A container often mounts its own group at the root, where the path of /proc/self/cgroup leads nowhere: missing folders do no harm.
-void each_group(const std::string& root, const std::string& self, const std::string& controller, const std::function<void(const std::string&)>& visit) {
+/// Calls `visit` with the folder of the process's group and of every group above it. `controller` is a version 1 hierarchy, or "" for
+/// version 2. A container often mounts its own group at the root, where the path of /proc/self/cgroup leads nowhere: missing folders do no
+/// harm.
+void each_group(const std::string& root, const std::string& self, const std::string& controller,
+                const std::function<void(const std::string&)>& visit) {
     std::ifstream file(self);
     std::string line;
     while (std::getline(file, line)) {
@@ -72,7 +74,8 @@ std::uint64_t control_group_memory(const std::string& root, const std::string& s
     std::int64_t least = 0;
     for (const std::string& base : {root, root + "/unified"})
         each_group(base, self, "", [&](const std::string& folder) { take_least(least, number(first_line(folder + "/memory.max"))); });
-    each_group(root, self, "memory", [&](const std::string& folder) { take_least(least, number(first_line(folder + "/memory.limit_in_bytes"))); });
+    each_group(root, self, "memory",
+               [&](const std::string& folder) { take_least(least, number(first_line(folder + "/memory.limit_in_bytes"))); });
     constexpr std::int64_t no_limit = std::int64_t{1} << 60; // version 1 writes "none" as a huge number
     return least >= no_limit ? 0 : static_cast<std::uint64_t>(least);
 }

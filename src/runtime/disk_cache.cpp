@@ -63,7 +63,8 @@ bool write_all(int file, const char* from, std::size_t bytes) {
 }
 
 void make_folders(const std::string& path) {
-    for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1)) ::mkdir(path.substr(0, at).c_str(), 0700);
+    for (std::size_t at = path.find('/', 1); at != std::string::npos; at = path.find('/', at + 1))
+        ::mkdir(path.substr(0, at).c_str(), 0700);
     ::mkdir(path.c_str(), 0700);
 }
 
@@ -101,7 +102,8 @@ Verdict read_entry(int file, std::uint64_t file_bytes, std::string_view key_text
     Header header;
     if (file_bytes < sizeof header || !read_all(file, reinterpret_cast<char*>(&header), sizeof header)) return Verdict::corrupt;
     const std::uint64_t body_bytes = file_bytes - sizeof header;
-    if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.key_bytes > body_bytes || header.value_bytes != body_bytes - header.key_bytes)
+    if (std::memcmp(header.magic, magic, sizeof magic) != 0 || header.key_bytes > body_bytes ||
+        header.value_bytes != body_bytes - header.key_bytes)
         return Verdict::corrupt;
     std::string body(static_cast<std::size_t>(body_bytes), '\0');
     if (!read_all(file, body.data(), body.size()) || hash128(body) != header.checksum) return Verdict::corrupt;
@@ -157,12 +159,18 @@ void DiskCache::open_folder() {
     make_folders(folder_);
     const int directory = ::open(folder_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     struct stat status;
-    if (directory < 0 || ::fstat(directory, &status) != 0) why_unused_ = "the folder cannot be made or opened";
-    else if (status.st_uid != ::geteuid()) why_unused_ = "the folder belongs to another user";
-    else if ((status.st_mode & 022) != 0) why_unused_ = "others may write to the folder";
-    else if (::faccessat(directory, ".", W_OK | X_OK, AT_EACCESS) != 0) why_unused_ = "the folder cannot be written to";
-    if (why_unused_.empty()) directory_ = directory;
-    else if (directory >= 0) ::close(directory);
+    if (directory < 0 || ::fstat(directory, &status) != 0)
+        why_unused_ = "the folder cannot be made or opened";
+    else if (status.st_uid != ::geteuid())
+        why_unused_ = "the folder belongs to another user";
+    else if ((status.st_mode & 022) != 0)
+        why_unused_ = "others may write to the folder";
+    else if (::faccessat(directory, ".", W_OK | X_OK, AT_EACCESS) != 0)
+        why_unused_ = "the folder cannot be written to";
+    if (why_unused_.empty())
+        directory_ = directory;
+    else if (directory >= 0)
+        ::close(directory);
 }
 
 std::optional<std::string> DiskCache::get(const Hash128& hash, std::string_view key_text) noexcept {
@@ -217,8 +225,10 @@ void DiskCache::evict() {
     const std::int64_t now = std::int64_t{::time(nullptr)} * 1'000'000'000;
     std::uint64_t total = 0;
     for (const Found& file : found) {
-        if (file.entry) total += file.bytes;
-        else if (now - file.nanoseconds > stale_seconds * 1'000'000'000) ::unlinkat(directory_, file.name.c_str(), 0); // left by a crash
+        if (file.entry)
+            total += file.bytes;
+        else if (now - file.nanoseconds > stale_seconds * 1'000'000'000)
+            ::unlinkat(directory_, file.name.c_str(), 0); // left by a crash
     }
     if (total > limit_bytes_) {
         std::erase_if(found, [](const Found& file) { return !file.entry; });
@@ -263,16 +273,10 @@ std::optional<std::string> disk_get(const Hash128& hash, std::string_view key_te
     return value;
 }
 
-void disk_put(const Hash128& hash, std::string_view key_text, std::string_view value) {
-    disk_cache().put(hash, key_text, value);
-}
+void disk_put(const Hash128& hash, std::string_view key_text, std::string_view value) { disk_cache().put(hash, key_text, value); }
 
-DiskCache::Info disk_info() {
-    return disk_cache().info();
-}
+DiskCache::Info disk_info() { return disk_cache().info(); }
 
-void disk_clear() {
-    disk_cache().clear();
-}
+void disk_clear() { disk_cache().clear(); }
 
 } // namespace stithy::runtime

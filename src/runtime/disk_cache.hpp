@@ -29,8 +29,8 @@ public:
     void clear() noexcept;
 
     struct Info {
-        std::string folder;      ///< empty when the cache is switched off
-        std::string why_unused;  ///< empty when it is in use
+        std::string folder;     ///< empty when the cache is switched off
+        std::string why_unused; ///< empty when it is in use
         std::uint64_t entries = 0, bytes = 0, limit_bytes = 0;
     };
     [[nodiscard]] Info info() const;

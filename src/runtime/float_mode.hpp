@@ -25,8 +25,8 @@ public:
 
 private:
 #if defined(__x86_64__)
-    static constexpr unsigned plain = 0x1f80;         // all exceptions masked, round to nearest, subnormals kept
-    static constexpr unsigned control_bits = 0xffc0;  // masks, rounding, flush-to-zero, denormals-are-zero
+    static constexpr unsigned plain = 0x1f80;        // all exceptions masked, round to nearest, subnormals kept
+    static constexpr unsigned control_bits = 0xffc0; // masks, rounding, flush-to-zero, denormals-are-zero
     unsigned before_;
 #endif
 };

@@ -39,10 +39,12 @@ std::int32_t run_chunk(void* context, std::int64_t begin, std::int64_t end) {
     return status;
 }
 
-std::int32_t run_parallel(Runtime* runtime, NativeFunction function, void* const* buffers, const std::int64_t* params, std::int64_t size, std::int64_t chunk) {
+std::int32_t run_parallel(Runtime* runtime, NativeFunction function, void* const* buffers, const std::int64_t* params, std::int64_t size,
+                          std::int64_t chunk) {
     ParallelCall call{runtime, function, buffers, params, {}};
     const std::int32_t status = parallel_for(size, chunk, run_chunk, &call);
-    if (status != native_ok) record_failure(runtime, call.record.status, call.record.operation, call.record.detail[0], call.record.detail[1]);
+    if (status != native_ok)
+        record_failure(runtime, call.record.status, call.record.operation, call.record.detail[0], call.record.detail[1]);
     return status;
 }
 
@@ -52,16 +54,12 @@ void* take_scratch(Runtime* runtime, std::int64_t bytes) {
     return block;
 }
 
-void give_scratch(Runtime*, void* block, std::int64_t bytes) {
-    deallocate(block, static_cast<std::size_t>(bytes));
-}
+void give_scratch(Runtime*, void* block, std::int64_t bytes) { deallocate(block, static_cast<std::size_t>(bytes)); }
 
 constexpr NativeTable table{run_parallel, take_scratch, give_scratch, record_failure};
 
 } // namespace
 
-Runtime make_runtime(void* context) noexcept {
-    return {&table, context, {}};
-}
+Runtime make_runtime(void* context) noexcept { return {&table, context, {}}; }
 
 } // namespace stithy::runtime

@@ -11,7 +11,8 @@ inline constexpr int native_abi_version = 1;
 struct Runtime;
 
 /// Every compiled function: works on [begin, end) of its outermost loop (0, 1 when it has none). Gives 0, or a status.
-using NativeFunction = std::int32_t (*)(Runtime* runtime, void* const* buffers, const std::int64_t* params, std::int64_t begin, std::int64_t end);
+using NativeFunction = std::int32_t (*)(Runtime* runtime, void* const* buffers, const std::int64_t* params, std::int64_t begin,
+                                        std::int64_t end);
 
 /// Statuses that the runtime itself gives. Codes from `first_free` on belong to whoever emits code.
 enum NativeStatus : std::int32_t { native_ok = 0, native_out_of_memory = 1, native_failed = 2, native_first_free = 16 };
@@ -27,7 +28,8 @@ struct NativeRecord {
 struct NativeTable {
     /// `function` once for each chunk of [0, size), in parallel. Each chunk sees a Runtime of its own; the record of the lowest
     /// failing chunk ends up in the caller's, and its status is returned.
-    std::int32_t (*parallel_for)(Runtime*, NativeFunction, void* const* buffers, const std::int64_t* params, std::int64_t size, std::int64_t chunk);
+    std::int32_t (*parallel_for)(Runtime*, NativeFunction, void* const* buffers, const std::int64_t* params, std::int64_t size,
+                                 std::int64_t chunk);
     /// 64-byte aligned scratch memory; null when there is none, with the record set.
     void* (*allocate)(Runtime*, std::int64_t bytes);
     /// Gives scratch memory of that size back; null is ignored.

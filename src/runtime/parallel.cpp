@@ -71,14 +71,16 @@ struct alignas(64) Slot {
         if (failure.load(std::memory_order_relaxed) >> 32 >= index) {
             const std::int64_t begin = std::int64_t{index} * loop.chunk;
             const std::int32_t status = loop.function(loop.context, begin, std::min(loop.size, begin + loop.chunk));
-            if (status != 0) [[unlikely]] note_failure(std::uint64_t{index} << 32 | static_cast<std::uint32_t>(status));
+            if (status != 0) [[unlikely]]
+                note_failure(std::uint64_t{index} << 32 | static_cast<std::uint32_t>(status));
         }
         if (done.fetch_add(1, std::memory_order_seq_cst) + 1 == loop.chunks && caller_sleeps.load(std::memory_order_seq_cst))
             futex_wake(reinterpret_cast<const std::uint32_t*>(&done), 1);
     }
     void note_failure(std::uint64_t mine) noexcept {
         std::uint64_t lowest = failure.load(std::memory_order_relaxed);
-        while (mine < lowest && !failure.compare_exchange_weak(lowest, mine, std::memory_order_relaxed)) {}
+        while (mine < lowest && !failure.compare_exchange_weak(lowest, mine, std::memory_order_relaxed)) {
+        }
     }
     /// The caller's share.
     void work(const Loop& loop) noexcept {
@@ -93,7 +95,8 @@ struct alignas(64) Slot {
         do {
             loop = read();
             if (static_cast<std::uint32_t>(word) >= loop.chunks || ((word >> 32) & 0xff) == 0) return false;
-        } while (!claim.compare_exchange_weak(word, word + 1 - (std::uint64_t{1} << 32), std::memory_order_acq_rel, std::memory_order_acquire));
+        } while (
+            !claim.compare_exchange_weak(word, word + 1 - (std::uint64_t{1} << 32), std::memory_order_acq_rel, std::memory_order_acquire));
         const std::uint64_t generation = word >> 40;
         run_chunk(loop, static_cast<std::uint32_t>(word));
         word = claim.load(std::memory_order_acquire);
@@ -111,7 +114,8 @@ struct alignas(64) Slot {
             spin_pause();
         }
         caller_sleeps.store(1, std::memory_order_seq_cst);
-        for (std::uint32_t now; (now = done.load(std::memory_order_seq_cst)) != all;) futex_wait(reinterpret_cast<const std::uint32_t*>(&done), now);
+        for (std::uint32_t now; (now = done.load(std::memory_order_seq_cst)) != all;)
+            futex_wait(reinterpret_cast<const std::uint32_t*>(&done), now);
         caller_sleeps.store(0, std::memory_order_relaxed);
     }
 };
@@ -231,21 +235,15 @@ int machine_threads() noexcept {
     return count;
 }
 
-int thread_count() noexcept {
-    return limit_of_thread > 0 ? std::min(limit_of_thread, machine_threads()) : machine_threads();
-}
+int thread_count() noexcept { return limit_of_thread > 0 ? std::min(limit_of_thread, machine_threads()) : machine_threads(); }
 
-int current_thread_limit() noexcept {
-    return limit_of_thread;
-}
+int current_thread_limit() noexcept { return limit_of_thread; }
 
 ThreadLimit::ThreadLimit(int threads) noexcept : before_(limit_of_thread) {
     if (threads > 0) limit_of_thread = threads;
 }
 
-ThreadLimit::~ThreadLimit() {
-    limit_of_thread = before_;
-}
+ThreadLimit::~ThreadLimit() { limit_of_thread = before_; }
 
 void reset_pool_after_fork() noexcept {
     Pool& child = pool();
@@ -259,8 +257,6 @@ void reset_pool_after_fork() noexcept {
     child.taken.store(keep, std::memory_order_relaxed);
 }
 
-void stop_pool() noexcept {
-    pool().stop();
-}
+void stop_pool() noexcept { pool().stop(); }
 
 } // namespace stithy::runtime

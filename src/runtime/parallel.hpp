@@ -39,7 +39,8 @@ std::int32_t parallel_for(std::int64_t size, std::int64_t chunk, F&& f) noexcept
 /// The limit set on this thread; 0 when there is none.
 [[nodiscard]] int current_thread_limit() noexcept;
 
-/// While it lives, parallel loops that this thread starts use at most `threads` threads (0: no limit of its own). Scopes nest; an inner one may raise the limit.
+/// While it lives, parallel loops that this thread starts use at most `threads` threads (0: no limit of its own). Scopes nest; an inner one
+/// may raise the limit.
 class ThreadLimit {
 public:
     explicit ThreadLimit(int threads) noexcept;

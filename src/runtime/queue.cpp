@@ -41,9 +41,7 @@ private:
 
 } // namespace
 
-Queue* Queue::current() noexcept {
-    return executing;
-}
+Queue* Queue::current() noexcept { return executing; }
 
 Queue::Queue() {
     install_process_hooks();
@@ -72,8 +70,10 @@ void Queue::admit(std::uint64_t bytes) {
         // The executor cannot wait for itself: it makes room, or goes over the limit when only calls that wait for it are left.
         if (inside && waiting_.empty()) break;
         mutex_.unlock();
-        if (inside) help();
-        else progress_.wait(seen, 0);
+        if (inside)
+            help();
+        else
+            progress_.wait(seen, 0);
     }
     in_flight_.fetch_add(1, std::memory_order_relaxed);
     bytes_held_.fetch_add(bytes, std::memory_order_relaxed);
@@ -104,8 +104,10 @@ void Queue::submit(std::vector<Ref<Buffer>> inputs, std::vector<Ref<Buffer>> res
 }
 
 void Queue::start_executor() {
-    if (start_thread(executor_, "stithy-queue", executor_stack, executor_main, this)) started_ = true;
-    else closed_ = true;
+    if (start_thread(executor_, "stithy-queue", executor_stack, executor_main, this))
+        started_ = true;
+    else
+        closed_ = true;
 }
 
 void* Queue::executor_main(void* self) {
@@ -164,7 +166,8 @@ void Queue::execute(Entry& entry) noexcept {
             }
             if (!failure) {
                 task.run();
-                for (const Ref<Buffer>& result : task.results) internal_check(result->data() != nullptr, "a call left a result without memory");
+                for (const Ref<Buffer>& result : task.results)
+                    internal_check(result->data() != nullptr, "a call left a result without memory");
             }
         } catch (...) {
             failure = make_ref<Failure>(std::current_exception());
@@ -176,8 +179,10 @@ void Queue::execute(Entry& entry) noexcept {
     const std::uint64_t bytes = task.bytes_held;
     entry.task.reset();
     for (Ref<Buffer>& result : results) {
-        if (failure) result->set_failed(failure);
-        else Buffer::set_ready(std::move(result));
+        if (failure)
+            result->set_failed(failure);
+        else
+            Buffer::set_ready(std::move(result));
     }
     results.clear();
     --depth;
@@ -209,7 +214,8 @@ void Queue::note_failure(const Ref<Failure>& failure) {
 
 void Queue::drain() noexcept {
     if (on_executor()) {
-        while (help()) {}
+        while (help()) {
+        }
         return;
     }
     std::uint64_t target = 0;
@@ -241,7 +247,8 @@ void Queue::synchronize() {
 
 void Queue::close() noexcept {
     if (on_executor()) { // a call ends the process: its thread cannot be waited for
-        while (help()) {}
+        while (help()) {
+        }
         const std::lock_guard lock(mutex_);
         closed_ = true;
         return;

@@ -52,7 +52,8 @@ public:
 
     /// True when nothing is queued or running: a short call whose inputs are ready may be run by its caller.
     [[nodiscard]] bool idle() const noexcept { return in_flight_.load(std::memory_order_acquire) == 0; }
-    /// Whether a call should be run by its caller: an estimate in microseconds, below zero when it is unknown. The caller checks that its inputs are ready.
+    /// Whether a call should be run by its caller: an estimate in microseconds, below zero when it is unknown. The caller checks that its
+    /// inputs are ready.
     [[nodiscard]] bool run_inline(double estimate_us) const noexcept { return estimate_us >= 0 && estimate_us < inline_limit_us && idle(); }
 
     /// Waits for what was submitted before; throws the first failure that nobody has seen and forgets the others.
@@ -62,7 +63,8 @@ public:
     /// Notes a failure of a call that was run by its caller, so that `synchronize` reports it if no reader does.
     void note_failure(const Ref<Failure>& failure);
 
-    /// Inside a task: runs the next queued task at once; false when there is none. (A task that reads a later task's result helps itself so.)
+    /// Inside a task: runs the next queued task at once; false when there is none. (A task that reads a later task's result helps itself
+    /// so.)
     bool help();
     /// The queue whose executor this thread is; null elsewhere.
     [[nodiscard]] static Queue* current() noexcept;
@@ -89,20 +91,20 @@ private:
     [[nodiscard]] bool on_executor() const noexcept { return current() == this; }
 
     std::mutex mutex_;
-    std::deque<Entry> waiting_;            // guarded by mutex_
-    std::vector<Ref<Failure>> failures_;   // guarded by mutex_; unseen ones since the last synchronize
-    bool started_ = false;                 // guarded by mutex_
-    bool closed_ = false;                  // guarded by mutex_; after that tasks run at once, in their callers
-    bool stop_ = false;                    // guarded by mutex_
+    std::deque<Entry> waiting_;          // guarded by mutex_
+    std::vector<Ref<Failure>> failures_; // guarded by mutex_; unseen ones since the last synchronize
+    bool started_ = false;               // guarded by mutex_
+    bool closed_ = false;                // guarded by mutex_; after that tasks run at once, in their callers
+    bool stop_ = false;                  // guarded by mutex_
     pthread_t executor_{};
-    std::uint64_t submitted_ = 0;          // guarded by mutex_
+    std::uint64_t submitted_ = 0; // guarded by mutex_
     std::atomic<std::uint64_t> finished_{0};
     std::atomic<std::uint32_t> in_flight_{0};
     std::atomic<std::uint64_t> bytes_held_{0};
-    std::uint64_t finished_inside_ = 0;    // of whoever executes
-    std::recursive_mutex closed_mutex_;    // one executor at a time once there is no executor thread
-    Signal work_;                          // something was queued
-    Signal progress_;                      // something was finished
+    std::uint64_t finished_inside_ = 0; // of whoever executes
+    std::recursive_mutex closed_mutex_; // one executor at a time once there is no executor thread
+    Signal work_;                       // something was queued
+    Signal progress_;                   // something was finished
 };
 
 /// The queue of the CPU; lives to the end of the process.

@@ -10,9 +10,7 @@ void futex_wait(const std::uint32_t* word, std::uint32_t expected) noexcept {
     syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, expected, nullptr, nullptr, 0);
 }
 
-void futex_wake(const std::uint32_t* word, int count) noexcept {
-    syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0);
-}
+void futex_wake(const std::uint32_t* word, int count) noexcept { syscall(SYS_futex, word, FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0); }
 
 void Signal::wait(std::uint32_t seen, int spins) noexcept {
     for (int i = 0; i < spins; ++i) {

@@ -28,16 +28,15 @@ constinit Common common;
 // One word of static TLS, which the loader keeps room for even in libraries loaded late.
 [[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* own_cache = nullptr;
 
-constexpr std::size_t chunk_bytes(std::size_t index) {
-    return std::max<std::size_t>(16384, class_size(index) * 4);
-}
+constexpr std::size_t chunk_bytes(std::size_t index) { return std::max<std::size_t>(16384, class_size(index) * 4); }
 constexpr std::uint32_t batch_blocks(std::size_t index) {
     return static_cast<std::uint32_t>(std::clamp<std::size_t>(32768 / class_size(index), 2, 32));
 }
 
 void raise_peak(std::int64_t value) noexcept {
     std::int64_t peak = common.peak.load(std::memory_order_relaxed);
-    while (value > peak && !common.peak.compare_exchange_weak(peak, value, std::memory_order_relaxed)) {}
+    while (value > peak && !common.peak.compare_exchange_weak(peak, value, std::memory_order_relaxed)) {
+    }
 }
 
 /// Memory for new blocks, from 2 MiB slabs that are never given back. Needs the lock.
@@ -207,16 +206,10 @@ void reset_counted_peak() noexcept {
     common.peak.store(now, std::memory_order_relaxed);
 }
 
-std::uint64_t small_mapped() noexcept {
-    return common.mapped.load(std::memory_order_relaxed);
-}
+std::uint64_t small_mapped() noexcept { return common.mapped.load(std::memory_order_relaxed); }
 
-void lock_small_blocks() noexcept {
-    common.mutex.lock();
-}
+void lock_small_blocks() noexcept { common.mutex.lock(); }
 
-void unlock_small_blocks() noexcept {
-    common.mutex.unlock();
-}
+void unlock_small_blocks() noexcept { common.mutex.unlock(); }
 
 } // namespace stithy::runtime

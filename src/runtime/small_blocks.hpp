@@ -28,9 +28,7 @@ inline constexpr auto class_table = [] {
 }();
 static_assert(class_size(small_classes - 1) == small_limit);
 
-[[nodiscard]] constexpr std::size_t class_of(std::size_t bytes) {
-    return class_table[(bytes + 63) / 64];
-}
+[[nodiscard]] constexpr std::size_t class_of(std::size_t bytes) { return class_table[(bytes + 63) / 64]; }
 
 /// A free block's own memory links it to the next one; the first block of a batch links batches too.
 struct FreeBlock {
@@ -64,7 +62,8 @@ public:
         const std::int64_t now = delta.load(std::memory_order_relaxed) + bytes;
         delta.store(now, std::memory_order_relaxed);
         if (now > high.load(std::memory_order_relaxed)) high.store(now, std::memory_order_relaxed);
-        if (now > counting_slop || now < -counting_slop) [[unlikely]] fold();
+        if (now > counting_slop || now < -counting_slop) [[unlikely]]
+            fold();
     }
     /// Adds the count to the common one.
     void fold() noexcept;

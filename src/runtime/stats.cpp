@@ -19,9 +19,7 @@ Stats stats() {
     return stats;
 }
 
-void reset_peak() {
-    runtime::reset_memory_peak();
-}
+void reset_peak() { runtime::reset_memory_peak(); }
 
 namespace runtime {
 

@@ -14,8 +14,6 @@ struct Counters {
 [[nodiscard]] Counters& counters() noexcept;
 
 /// Adds one: `bump(&Counters::traces)`.
-inline void bump(std::atomic<std::uint64_t> Counters::* counter) noexcept {
-    (counters().*counter).fetch_add(1, std::memory_order_relaxed);
-}
+inline void bump(std::atomic<std::uint64_t> Counters::* counter) noexcept { (counters().*counter).fetch_add(1, std::memory_order_relaxed); }
 
 } // namespace stithy::runtime

@@ -35,17 +35,11 @@ void unmap_region(void* region, std::size_t bytes) noexcept {
     munmap(region, bytes);
 }
 
-void release_pages(void* start, std::size_t bytes) noexcept {
-    madvise(start, bytes, MADV_DONTNEED);
-}
+void release_pages(void* start, std::size_t bytes) noexcept { madvise(start, bytes, MADV_DONTNEED); }
 
 #ifdef STITHY_ADDRESS_SANITIZER
-void mark_free(void* start, std::size_t bytes) noexcept {
-    __asan_poison_memory_region(start, bytes);
-}
-void mark_used(void* start, std::size_t bytes) noexcept {
-    __asan_unpoison_memory_region(start, bytes);
-}
+void mark_free(void* start, std::size_t bytes) noexcept { __asan_poison_memory_region(start, bytes); }
+void mark_used(void* start, std::size_t bytes) noexcept { __asan_unpoison_memory_region(start, bytes); }
 #endif
 
 } // namespace stithy::runtime

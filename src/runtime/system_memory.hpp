@@ -13,9 +13,7 @@ namespace stithy::runtime {
 
 inline constexpr std::size_t huge_page = std::size_t{2} << 20;
 
-[[nodiscard]] constexpr std::size_t round_up(std::size_t n, std::size_t unit) {
-    return (n + unit - 1) / unit * unit;
-}
+[[nodiscard]] constexpr std::size_t round_up(std::size_t n, std::size_t unit) { return (n + unit - 1) / unit * unit; }
 
 /// Fresh address space, 2 MiB aligned, advised to use huge pages: on virtual machines a first touch of 4 KiB pages costs
 /// 50 times as much. `bytes` is a multiple of 2 MiB. Null when the system has none.

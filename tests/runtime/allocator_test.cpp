@@ -24,7 +24,9 @@ TEST(Allocator, ClassesCoverEverySmallSize) {
         ASSERT_LT(index, small_classes);
         ASSERT_GE(class_size(index), bytes);
         ASSERT_EQ(class_size(index) % 64, 0u);
-        if (index > 0) { ASSERT_LT(class_size(index - 1), bytes); }
+        if (index > 0) {
+            ASSERT_LT(class_size(index - 1), bytes);
+        }
     }
 }
 

@@ -15,13 +15,11 @@ using namespace stithy::runtime;
 using stithy::make_ref;
 using stithy::Ref;
 
-Ref<Failure> failure_of(const char* text) {
-    return make_ref<Failure>(std::make_exception_ptr(stithy::Error(text)));
-}
+Ref<Failure> failure_of(const char* text) { return make_ref<Failure>(std::make_exception_ptr(stithy::Error(text))); }
 
 TEST(Buffer, ReadyMemoryOfEverySize) {
     const auto before = memory_figures().bytes_in_use;
-    for (std::size_t bytes : {0, 1, 64, 4096, 4097, 100'000, 5'000'000}) {
+    for (std::size_t bytes : std::initializer_list<std::size_t>{0, 1, 64, 4096, 4097, 100'000, 5'000'000}) {
         Ref<Buffer> buffer = Buffer::allocate(bytes);
         EXPECT_TRUE(buffer->ready() && buffer->done() && !buffer->failed());
         EXPECT_EQ(buffer->size(), bytes);
@@ -50,7 +48,7 @@ TEST(Buffer, PendingGetsItsMemoryLate) {
 }
 
 TEST(Buffer, AdoptsTheMemoryOfADyingOperand) {
-    for (std::size_t bytes : {100, 100'000}) {
+    for (std::size_t bytes : std::initializer_list<std::size_t>{100, 100'000}) {
         const auto before = memory_figures().bytes_in_use;
         Ref<Buffer> value = Buffer::allocate(bytes);
         void* const memory = value->data();

@@ -28,7 +28,9 @@ protected:
     [[nodiscard]] fs::path file(std::string_view key) const { return folder_ / hash128(key).hex(); }
     static void put(DiskCache& cache, std::string_view key, std::string_view value) { cache.put(hash128(key), key, value); }
     static std::optional<std::string> get(DiskCache& cache, std::string_view key) { return cache.get(hash128(key), key); }
-    static void age(const fs::path& file, int seconds) { fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::seconds(seconds)); }
+    static void age(const fs::path& file, int seconds) {
+        fs::last_write_time(file, fs::file_time_type::clock::now() - std::chrono::seconds(seconds));
+    }
 
     fs::path folder_;
 };

@@ -32,7 +32,7 @@ TEST(Hash, HexIsThirtyTwoDigits) {
 
 TEST(Hash, EveryInputBitReachesEveryOutputBit) {
     std::mt19937_64 random(3);
-    for (std::size_t size : {1, 7, 8, 16, 24, 31, 32, 33, 64, 100, 200}) {
+    for (std::size_t size : std::initializer_list<std::size_t>{1, 7, 8, 16, 24, 31, 32, 33, 64, 100, 200}) {
         const int trials = 400;
         std::vector<std::array<int, 128>> flips(size * 8);
         for (auto& row : flips) row.fill(0);
@@ -52,7 +52,8 @@ TEST(Hash, EveryInputBitReachesEveryOutputBit) {
         }
         // 400 fair coins: standard deviation 10. Seven of them is beyond chance for the 200,000 pairs of the largest case.
         for (std::size_t bit = 0; bit < size * 8; bit += size > 64 ? 7 : 1)
-            for (std::size_t out = 0; out < 128; ++out) ASSERT_NEAR(flips[bit][out], trials / 2, 70) << size << " bytes, bit " << bit << " -> " << out;
+            for (std::size_t out = 0; out < 128; ++out)
+                ASSERT_NEAR(flips[bit][out], trials / 2, 70) << size << " bytes, bit " << bit << " -> " << out;
     }
 }
 

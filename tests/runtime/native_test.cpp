@@ -21,9 +21,7 @@ std::int32_t fail_from_500(Runtime* runtime, void* const*, const std::int64_t*, 
     return runtime->table->fail(runtime, native_first_free, 7, begin, -begin);
 }
 
-std::int32_t fail_silently(Runtime*, void* const*, const std::int64_t*, std::int64_t, std::int64_t) {
-    return 99;
-}
+std::int32_t fail_silently(Runtime*, void* const*, const std::int64_t*, std::int64_t, std::int64_t) { return 99; }
 
 TEST(Native, ParallelForRunsCompiledFunctions) {
     std::vector<double> values(1001, 2.0);

@@ -73,13 +73,15 @@ TEST(Process, AForkedChildWorks) {
     ASSERT_EQ(queued_sum(cpu_queue(), 10), 45);
     for (int round = 0; round < 5; ++round)
         EXPECT_EQ(in_child([] {
-            if (!loop_is_right()) return 1;
-            if (queued_sum(cpu_queue(), 100) != 4950) return 2;
-            cpu_queue().synchronize();
-            void* block = allocate(1 << 20);
-            deallocate(block, 1 << 20);
-            return in_child([] { return loop_is_right() && queued_sum(cpu_queue(), 3) == 3 ? 0 : 1; }) == 0 ? 0 : 3; // a child of the child
-        }),
+                      if (!loop_is_right()) return 1;
+                      if (queued_sum(cpu_queue(), 100) != 4950) return 2;
+                      cpu_queue().synchronize();
+                      void* block = allocate(1 << 20);
+                      deallocate(block, 1 << 20);
+                      return in_child([] { return loop_is_right() && queued_sum(cpu_queue(), 3) == 3 ? 0 : 1; }) == 0
+                                 ? 0
+                                 : 3; // a child of the child
+                  }),
                   0);
     EXPECT_TRUE(loop_is_right());
     EXPECT_EQ(queued_sum(cpu_queue(), 10), 45);
@@ -93,9 +95,9 @@ TEST(Process, ForkWaitsForWhatIsQueued) {
         *static_cast<int*>(task.results[0]->materialize()) = 17;
     });
     EXPECT_EQ(in_child([&] {
-        value->wait(); // there already: it would never come
-        return *static_cast<int*>(value->data()) == 17 ? 0 : 1;
-    }),
+                  value->wait(); // there already: it would never come
+                  return *static_cast<int*>(value->data()) == 17 ? 0 : 1;
+              }),
               0);
 }
 

@@ -15,9 +15,7 @@ namespace {
 using namespace stithy::runtime;
 using stithy::Ref;
 
-int& value_of(const Ref<Buffer>& buffer) {
-    return *static_cast<int*>(buffer->data());
-}
+int& value_of(const Ref<Buffer>& buffer) { return *static_cast<int*>(buffer->data()); }
 
 Ref<Buffer> constant(int value) {
     Ref<Buffer> buffer = Buffer::allocate(sizeof(int));
