@@ -1,5 +1,11 @@
 #pragma once
 /// Everything.
 #include "stithy/array.hpp"
+#include "stithy/grad.hpp"
+#include "stithy/jit.hpp"
+#include "stithy/loops.hpp"
 #include "stithy/ops.hpp"
 #include "stithy/stats.hpp"
+#include "stithy/synchronize.hpp"
+#include "stithy/tree.hpp"
+#include "stithy/vmap.hpp"

@@ -1,0 +1,203 @@
+#include "stithy/jit.hpp"
+
+#include "array/bind.hpp"
+#include "base/small_vector.hpp"
+#include "cpu/executable.hpp"
+#include "runtime/stats.hpp"
+#include "trace/replay.hpp"
+#include "trace/staging.hpp"
+
+#include <list>
+#include <mutex>
+#include <unordered_map>
+
+namespace stithy {
+
+namespace {
+thread_local int jit_disabled = 0;
+}
+
+disable_jit::disable_jit() { ++jit_disabled; }
+disable_jit::~disable_jit() { --jit_disabled; }
+bool disable_jit::active() { return jit_disabled > 0; }
+
+namespace detail {
+
+namespace {
+
+/// One traced signature.
+struct Entry final : public RefCounted {
+    std::string key;
+    std::vector<ir::Type> leaves;
+    ir::FunctionPtr function; ///< leaves.., captures.. -> results..
+    Arrays captures;
+    bool captures_traces = false; ///< then it serves one call only
+    std::shared_ptr<const void> prototype;
+    std::once_flag compiled;
+    Ref<cpu::Executable> executable;
+};
+
+void append(std::string& key, const void* data, std::size_t bytes) { key.append(static_cast<const char*>(data), bytes); }
+
+/// Key of a call: static leaves, then dtype, rank and extents of each array.
+void signature(std::string& key, const JitCall& call) {
+    key.assign(call.key);
+    for (const Array* x : call.leaves) {
+        const ArrayNode& n = node_of(*x, "jit");
+        const Shape& shape = n.shape();
+        const auto head = static_cast<std::uint32_t>(n.dtype().code()) | static_cast<std::uint32_t>(shape.rank()) << 8;
+        append(key, &head, sizeof head);
+        append(key, shape.begin(), shape.rank() * sizeof(std::int64_t));
+    }
+}
+
+std::string describe_change(const Entry& before, const Entry& now) {
+    if (before.leaves.size() != now.leaves.size())
+        return "the arguments hold " + std::to_string(now.leaves.size()) + " arrays instead of " + std::to_string(before.leaves.size());
+    std::string text;
+    for (std::size_t i = 0; i < now.leaves.size(); ++i)
+        if (!(before.leaves[i] == now.leaves[i]))
+            text += (text.empty() ? "" : "; ") + std::string("array ") + std::to_string(i) + " of the arguments is " + now.leaves[i].str() + " instead of " + before.leaves[i].str();
+    return text.empty() ? "a static value (number, enum, string, size of a container) changed" : text;
+}
+
+} // namespace
+
+/// Signatures traced so far, the most recently used first; bounded.
+class JitCache {
+public:
+    explicit JitCache(const JitOptions& options) : options_(options) {
+        if (!(Device(options.device) == Device("cpu"))) fail("jit", "device \"" + options.device + "\" is not available, expected \"cpu\"");
+        for (int i : options.donate)
+            if (i < 0) fail("jit", "donate: argument " + std::to_string(i) + ", expected a number from 0");
+    }
+
+    Ref<Entry> find(std::string_view key) {
+        std::lock_guard lock(mutex_);
+        if (!entries_.empty() && entries_.front()->key == key) return entries_.front();
+        const auto found = by_key_.find(std::string_view(key));
+        if (found == by_key_.end()) return {};
+        entries_.splice(entries_.begin(), entries_, found->second);
+        return entries_.front();
+    }
+
+    void add(const Ref<Entry>& entry, bool keep) {
+        std::lock_guard lock(mutex_);
+        ++traced_;
+        if (traced_ == 1) why_ = "traced once: the first call";
+        else why_ = "traced " + std::to_string(traced_) + " times; last since " + (last_ ? describe_change(*last_, *entry) : std::string("what it captured belongs to a trace"));
+        if (!keep) return;
+        last_ = entry;
+        entries_.push_front(entry);
+        by_key_.erase(entry->key); // of two racing tracings the later one stays
+        by_key_.emplace(entry->key, entries_.begin());
+        if (entries_.size() <= most_entries) return;
+        if (const auto oldest = by_key_.find(entries_.back()->key); oldest != by_key_.end() && oldest->second == std::prev(entries_.end())) by_key_.erase(oldest);
+        entries_.pop_back();
+    }
+
+    std::string why() {
+        std::lock_guard lock(mutex_);
+        return why_;
+    }
+    [[nodiscard]] const JitOptions& options() const { return options_; }
+
+private:
+    static constexpr std::size_t most_entries = 512;
+    JitOptions options_;
+    std::mutex mutex_;
+    std::list<Ref<Entry>> entries_;
+    std::unordered_map<std::string_view, std::list<Ref<Entry>>::iterator> by_key_; ///< views into the entries' keys
+    Ref<Entry> last_;
+    std::uint64_t traced_ = 0;
+    std::string why_ = "not traced yet";
+};
+
+std::shared_ptr<JitCache> make_jit_cache(const JitOptions& options) { return std::make_shared<JitCache>(options); }
+std::string explain(const JitCache& cache) { return const_cast<JitCache&>(cache).why(); }
+
+namespace {
+
+Ref<Entry> trace(JitCache& cache, const JitCall& call, std::string_view key) {
+    Ref<Entry> entry = make_ref<Entry>();
+    entry->key = key;
+    auto staging = make_ref<StagingTrace>("jit");
+    Arrays leaves, results;
+    {
+        TraceScope scope(*staging);
+        for (const Array* x : call.leaves) {
+            entry->leaves.push_back(node(*x).type());
+            leaves.push_back(staging->parameter(entry->leaves.back(), node(*x).location()));
+        }
+        results = call.trace(leaves, entry->prototype);
+        staging->take_results(results);
+        entry->function = staging->finish(results);
+    }
+    entry->captures = staging->captures();
+    for (const Array& x : entry->captures) entry->captures_traces = entry->captures_traces || node(x).traced();
+    runtime::bump(&runtime::Counters::traces);
+    cache.add(entry, !entry->captures_traces);
+    return entry;
+}
+
+void compile(Entry& entry, const JitOptions& options) {
+    std::call_once(entry.compiled, [&] {
+        cpu::CompileOptions o;
+        o.threads = options.threads;
+        if (!options.donate.empty()) o.donated.assign(entry.leaves.size(), true); // a hint; each call decides by what it was given
+        entry.executable = cpu::Executable::make(entry.function, o);
+    });
+}
+
+Arrays run(const Entry& entry, const JitCall& call) {
+    const std::size_t n = call.leaves.size(), all = n + entry.captures.size();
+    SmallVector<Ref<runtime::Buffer>, 8> inputs;
+    inputs.reserve(all);
+    SmallVector<std::uint64_t, 2> reusable;
+    reusable.resize((all + 63) / 64 + 1);
+    for (std::uint64_t& w : reusable) w = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+        if (call.dying[i]) reusable[i / 64] |= std::uint64_t{1} << (i % 64);
+        inputs.push_back(take_buffer(*call.leaves[i], call.dying[i]));
+    }
+    for (const Array& x : entry.captures) inputs.push_back(node(x).buffer());
+    const auto& types = entry.executable->result_types();
+    SmallVector<Ref<runtime::Buffer>, 4> outputs;
+    outputs.resize(types.size());
+    entry.executable->call(std::span<Ref<runtime::Buffer>>(inputs.data(), inputs.size()), cpu::Reusable(std::span<const std::uint64_t>(reusable.data(), reusable.size())),
+                           std::span<Ref<runtime::Buffer>>(outputs.data(), outputs.size()), Location());
+    for (std::size_t i = 0; i < n; ++i)
+        if (call.dying[i]) *call.leaves[i] = Array();
+    Arrays results;
+    results.reserve(types.size());
+    for (std::size_t r = 0; r < types.size(); ++r) results.push_back(make_concrete(types[r].dtype(), types[r].shape(), std::move(outputs[r])));
+    return results;
+}
+
+} // namespace
+
+std::vector<Array> call_jitted(JitCache& cache, const JitCall& call, std::shared_ptr<const void>& prototype) {
+    thread_local std::string key_space;
+    std::string key = std::move(key_space); // tracing may call jitted functions
+    signature(key, call);
+    Trace* outer = innermost_staging();
+    for (const Array* x : call.leaves) outer = join_trace(outer, *x, "jit", Location());
+    Ref<Entry> entry = cache.find(key);
+    if (!entry) entry = trace(cache, call, key);
+    key_space = std::move(key);
+    prototype = entry->prototype;
+    for (const Array& x : entry->captures) outer = join_trace(outer, x, "jit", Location());
+    if (!outer) {
+        compile(*entry, cache.options());
+        return run(*entry, call);
+    }
+    Arrays arguments;
+    for (const Array* x : call.leaves) arguments.push_back(*x);
+    arguments.insert(arguments.end(), entry->captures.begin(), entry->captures.end());
+    const ir::FunctionPtr regions[] = {entry->function};
+    return outer->bind({.code = ir::OpCode::call, .operands = arguments, .attr = ir::make_attr(ir::CallAttr{entry->function->name()}), .regions = regions,
+                        .declared = {}, .location = Location()});
+}
+
+} // namespace detail
+} // namespace stithy
