@@ -13,6 +13,12 @@
 /// Runs functions as machine code and compares with the reference interpreter.
 namespace stithy::testing {
 
+inline Dims dims(std::initializer_list<std::int64_t> values) {
+    Dims d;
+    for (std::int64_t v : values) d.push_back(v);
+    return d;
+}
+
 using Build = std::function<std::vector<ops::Value>(ir::Builder&, const std::vector<ops::Value>&)>;
 
 inline ir::FunctionPtr function_of(const std::vector<ir::Type>& parameters, const Build& build) {

@@ -19,7 +19,7 @@ TEST(Executable, Scalars) {
 TEST(Executable, BroadcastAndTranspose) {
     check({Type(f64, {7, 5}), Type(f64, {5}), Type(f64, {7, 1}), Type(f64, {5, 7})}, [](ir::Builder&, const Values& x) {
         const Shape s{7, 5};
-        return Values{x[0] * ops::broadcast_to(x[1], s) + ops::broadcast_to(x[2], s) - ops::transpose(x[3], {1, 0})};
+        return Values{x[0] * ops::broadcast_to(x[1], s) + ops::broadcast_to(x[2], s) - ops::transpose(x[3], dims({1, 0}))};
     });
 }
 

@@ -1,0 +1,157 @@
+#include "compare.hpp"
+
+namespace stithy::testing {
+namespace {
+
+using ir::OpCode;
+using ir::Type;
+using ops::Value;
+using Values = std::vector<Value>;
+
+/// Makes programs of random operations on f64 arrays, values kept small.
+class Program {
+public:
+    explicit Program(std::uint32_t seed) : random_(seed) {}
+
+    ir::FunctionPtr make(int operations) {
+        ir::Builder b("random");
+        b_ = &b;
+        for (const Shape& s : {Shape{6, 4}, Shape{4}, Shape{}, Shape{24}, Shape{3, 4, 2}}) pool_.emplace_back(b, b.parameter(Type(f64, s)));
+        index_ = Value(b, b.parameter(Type(i32, {})));
+        for (int i = 0; i < operations; ++i) {
+            const Value v = step();
+            if (v && v.type().elements() <= 400) pool_.push_back(v);
+        }
+        std::vector<ir::ValueId> results;
+        for (int i = 0; i < 4; ++i) results.push_back(pick().id());
+        results.push_back(pool_.back().id());
+        return b.finish(std::move(results));
+    }
+
+private:
+    int below(int n) { return n <= 0 ? 0 : static_cast<int>(random_() % static_cast<unsigned>(n)); }
+    Value pick() {
+        const int n = static_cast<int>(pool_.size()), recent = below(3) ? std::min(n, 6) : n;
+        return pool_[static_cast<std::size_t>(n - 1 - below(recent))];
+    }
+    std::int64_t extent(Value x, std::size_t d) { return x.shape()[d]; }
+
+    /// Another value brought to the shape, however that goes.
+    Value like(const Shape& s) {
+        for (int i = 0; i < 20; ++i) {
+            const Value y = pick();
+            if (y.shape() == s) return y;
+            if (y.rank() == 0) return ops::broadcast_in_dim(y, s, {});
+            if (y.rank() == 1 && s.rank() >= 1)
+                for (std::size_t d = 0; d < s.rank(); ++d)
+                    if (s[d] == y.shape()[0]) return ops::broadcast_in_dim(y, s, dims({static_cast<std::int64_t>(d)}));
+            if (y.type().elements() == s.elements()) return ops::reshape(y, s);
+        }
+        return ops::full(*b_, Type(f64, s), 0.25);
+    }
+
+    Value step() {
+        const Value x = pick();
+        const Shape s = x.shape();
+        const std::size_t rank = x.rank();
+        switch (below(18)) {
+        case 0: return ops::sin(x);
+        case 1: return ops::tanh(x) * 0.5;
+        case 2: return ops::exp(-ops::abs(x));
+        case 3: return x * like(s) * 0.5;
+        case 4: return (x + like(s)) * 0.5;
+        case 5: return ops::maximum(x, like(s));
+        case 6: return ops::select(ops::compare(x, like(s), ir::Direction::lt), x * 0.5, like(s));
+        case 7: {
+            if (rank < 2) return {};
+            Dims p;
+            for (std::size_t d = rank; d-- > 0;) p.push_back(static_cast<std::int64_t>(d));
+            return ops::transpose(x, p);
+        }
+        case 8: {
+            if (rank == 0) return {};
+            Dims a, e, t;
+            for (std::size_t d = 0; d < rank; ++d) {
+                a.push_back(below(2));
+                e.push_back(std::max<std::int64_t>(a[d], extent(x, d) - below(2)));
+                t.push_back(1 + below(2));
+            }
+            return ops::slice(x, a, e, t);
+        }
+        case 9: {
+            Dims low, high, inner;
+            for (std::size_t d = 0; d < rank; ++d) {
+                low.push_back(below(3) - 1);
+                high.push_back(below(3) - 1);
+                inner.push_back(below(3) == 0 ? 1 : 0);
+                if (extent(x, d) + low[d] + high[d] < 0) return {};
+            }
+            return ops::pad(x, ops::scalar(*b_, f64, 0.125), low, high, inner);
+        }
+        case 10: return rank == 0 ? Value() : ops::reverse(x, dims({below(static_cast<int>(rank))}));
+        case 11: {
+            if (rank == 0) return {};
+            const std::vector<Value> parts{x, like(s), x * 0.5};
+            return ops::concatenate(std::span(parts.data(), static_cast<std::size_t>(2 + below(2))), below(static_cast<int>(rank)));
+        }
+        case 12:
+        case 13: {
+            if (rank == 0) return {};
+            Dims axes;
+            for (std::size_t d = 0; d < rank; ++d)
+                if (below(2)) axes.push_back(static_cast<std::int64_t>(d));
+            const Value r = below(2) ? ops::reduce_sum(x, axes) * 0.1 : ops::reduce(OpCode::maximum, x, axes);
+            if (below(2)) return r;
+            Dims kept;
+            for (std::size_t d = 0, k = 0; d < rank; ++d)
+                if (k < axes.size() && axes[k] == static_cast<std::int64_t>(d)) ++k;
+                else kept.push_back(static_cast<std::int64_t>(d));
+            return x - ops::broadcast_in_dim(r, s, kept);
+        }
+        case 14: {
+            if (rank == 0) return {};
+            std::vector<Value> starts(rank, index_);
+            Dims sizes;
+            for (std::size_t d = 0; d < rank; ++d) sizes.push_back(std::max<std::int64_t>(extent(x, d) - below(3), 0));
+            return ops::dynamic_slice(x, starts, sizes);
+        }
+        case 15: {
+            if (rank == 0) return {};
+            std::vector<Value> starts(rank, index_);
+            Dims sizes;
+            for (std::size_t d = 0; d < rank; ++d) sizes.push_back(std::max<std::int64_t>(extent(x, d) - below(4), 0));
+            return ops::dynamic_update_slice(x, like(Shape(sizes)), starts);
+        }
+        case 16: {
+            if (rank != 2) return ops::reshape(x, Shape{x.type().elements()});
+            const Value y = ops::transpose(x, dims({1, 0}));
+            return ops::tanh(ops::dot_general(x, below(2) ? y : ops::sin(y), {{}, {}, dims({1}), dims({0})}));
+        }
+        default: return rank == 1 ? x + ops::iota(*b_, x.type(), 0) * 0.01 : ops::sqrt(ops::abs(x));
+        }
+    }
+
+    std::mt19937 random_;
+    ir::Builder* b_ = nullptr;
+    Values pool_;
+    Value index_;
+};
+
+TEST(ExecutableRandom, ProgramsAgreeWithTheReference) {
+    const char* wanted = std::getenv("STITHY_RANDOM_SEED");
+    const int count = std::getenv("STITHY_RANDOM_COUNT") ? std::atoi(std::getenv("STITHY_RANDOM_COUNT")) : 12;
+    for (std::uint32_t seed = wanted ? static_cast<std::uint32_t>(std::atoi(wanted)) : 0, n = 0; n < static_cast<std::uint32_t>(wanted ? 1 : count); ++seed, ++n) {
+        const ir::FunctionPtr f = Program(seed).make(6 + static_cast<int>(seed % 40));
+        std::vector<ir::Literal> arguments;
+        const std::vector<Type> types = f->parameter_types();
+        for (std::size_t i = 0; i < types.size(); ++i) arguments.push_back(sample(types[i], seed * 10 + static_cast<std::uint32_t>(i)));
+        check(f, arguments, 1e-9);
+        if (HasFailure()) {
+            ADD_FAILURE() << "seed " << seed;
+            return;
+        }
+    }
+}
+
+} // namespace
+} // namespace stithy::testing
