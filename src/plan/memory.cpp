@@ -22,6 +22,8 @@ public:
         plan_.block_of.assign(function_.value_count(), no_block);
         place_given();
         for (std::int32_t s = 0; s < steps_; ++s) place_written(s);
+        for (ValueId v = 0; v < function_.value_count(); ++v) // what has no elements may have no step that writes it
+            if (f_.stored[v] && f_.alias[v] == v && plan_.block_of[v] == no_block && last_use_[v] != never && !in_register(v) && bytes(v) == 0) place_fresh(v, 0);
         for (std::size_t r = 0; r < function_.results().size(); ++r) {
             const std::uint32_t b = plan_.block_of[f_.owner(function_.results()[r])];
             if (b != no_block) lives_[b].last = steps_;

@@ -72,7 +72,7 @@ private:
             if (rank == 0) return {};
             Dims a, e, t;
             for (std::size_t d = 0; d < rank; ++d) {
-                a.push_back(below(2));
+                a.push_back(std::min<std::int64_t>(below(2), extent(x, d)));
                 e.push_back(std::max<std::int64_t>(a[d], extent(x, d) - below(2)));
                 t.push_back(1 + below(2));
             }
