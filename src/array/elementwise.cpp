@@ -34,8 +34,11 @@ Shape result_shape(const Request& r) {
     return shape;
 }
 
-/// The operand enters the program as one rank-0 element: a number, or a splat array.
-bool is_single(const Operand& o) { return o.is_number() || node(o.array()).is_splat(); }
+constexpr std::int64_t small_splat = 64; // elements; a smaller one is filled once and used like any array
+
+/// The operand enters the program as one rank-0 element: a number, or a splat array that is not worth its memory.
+bool is_single(const Operand& o) { return o.is_number() || (node(o.array()).is_splat() && node(o.array()).shape().elements() > small_splat); }
+bool is_known(const Operand& o) { return o.is_number() || node(o.array()).is_splat(); }
 
 ir::FunctionPtr make_function(const Request& r) {
     const Shape shape = result_shape(r);
@@ -76,7 +79,7 @@ Array run_eagerly(const Request& r) {
             continue;
         }
         const ArrayNode& n = node(o.array());
-        key.add(n.dtype(), n.shape(), wanted | static_cast<std::uint64_t>(n.is_splat()) << 9);
+        key.add(n.dtype(), n.shape(), wanted | static_cast<std::uint64_t>(is_single(o)) << 9);
         if (o.dying() && !n.is_splat() && n.type().bytes() >= least_bytes_in_place) in_place |= std::uint64_t{1} << i;
     }
     key.add(in_place);
@@ -106,7 +109,7 @@ Array run_traced(const Request& r) {
     Array operands[3];
     for (std::size_t i = 0; i < r.operands.size(); ++i) {
         const Operand& o = *r.operands[i];
-        if (is_single(o)) {
+        if (is_known(o)) {
             operands[i] = make_splat(r.dtypes[i], shape, single_bits(r, i), o.location());
         } else {
             operands[i] = o.array().astype(r.dtypes[i], o.location());

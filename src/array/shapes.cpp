@@ -1,6 +1,7 @@
 #include "array/shapes.hpp"
 
 #include "array/axes.hpp"
+#include "array/eager.hpp"
 #include "ops/build.hpp"
 
 namespace stithy::detail {
@@ -56,10 +57,35 @@ Array scalar(DType dtype, std::int64_t value, const Location& at) {
     return constant(ir::Literal::splat(ir::Type(dtype, Shape()), value), at);
 }
 
+namespace {
+/// The program holds its identity itself.
+Array reduced_now(OpCode combine, const Array& x, const Dims& axes, const Location& at) {
+    const ArrayNode& n = node(x);
+    Key key;
+    key.add(static_cast<std::uint64_t>(OpCode::reduce) | std::uint64_t{2} << 16 | static_cast<std::uint64_t>(combine) << 24);
+    key.add(n.dtype(), n.shape());
+    key.add(axes);
+    const Ref<EagerProgram> program = eager_program(key, 0, [&] {
+        ops::LocationScope location(at);
+        ir::Builder builder("reduce");
+        const ops::Value parameter(builder, builder.parameter(n.type()));
+        return builder.finish({ops::reduce(combine, parameter, axes).id()});
+    });
+    Ref<runtime::Buffer> input = n.buffer();
+    Array result;
+    run_program(*program, {&input, 1}, 0, {&result, 1}, at);
+    return result;
+}
+} // namespace
+
 Array reduced(OpCode combine, const Array& x, const Dims& axes, bool keep, const Location& at) {
     const ArrayNode& n = node(x);
     Array result = x;
     if (!axes.empty()) {
+        if (!join_trace(innermost_staging(), x, "reduce", at)) {
+            result = reduced_now(combine, x, axes, at);
+            return keep ? reshaped(result, without_axes(n.shape(), axes, true), at) : result;
+        }
         const Array operands[] = {x, constant(ops::identity_literal(combine, n.dtype()), at)};
         const ir::FunctionPtr region = ops::combiner_region(combine, n.dtype());
         result = bind1({.code = OpCode::reduce, .operands = operands, .attr = ir::make_attr(ir::DimsAttr{axes}), .regions = {&region, 1},
