@@ -109,6 +109,9 @@ class GatherOuterProducts final : public Rewriter {
             return {operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip), operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip + layout_.invariants)};
         }
 
+        /// Whether a value of the body is a slice of an xs.
+        [[nodiscard]] bool is_x(ValueId v) const { return v < body_.parameter_count() && layout_.is_x(v); }
+
         static Value counter_offset(Builder& b, std::int64_t offset) { return ops::constant(b, ir::Literal::splat(Type(i64, Shape{}), offset)); }
 
         Values xs_between(std::int64_t from, std::int64_t to) {
@@ -168,7 +171,7 @@ class GatherOuterProducts final : public Rewriter {
             inner.invariants += 1; // the first counter
             std::vector<ValueId> stacked; // body values to stack; factors that are xs need not be
             auto stack = [&](ValueId v) {
-                if (layout_.is_x(v) || std::find(stacked.begin(), stacked.end(), v) != stacked.end()) return;
+                if (is_x(v) || std::find(stacked.begin(), stacked.end(), v) != stacked.end()) return;
                 stacked.push_back(v);
             };
             for (const Outer& o : outers_) {
@@ -184,7 +187,7 @@ class GatherOuterProducts final : public Rewriter {
             const Values out = append_op(b, OpCode::loop, all, ir::make_attr(inner), {body}, ir::loop_result_types(inner, *body), op_.location);
             for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = out[i];
             auto factor = [&](ValueId v) {
-                if (layout_.is_x(v)) return xs[v - layout_.x(0)];
+                if (is_x(v)) return xs[v - layout_.x(0)];
                 const auto at = static_cast<std::size_t>(std::find(stacked.begin(), stacked.end(), v) - stacked.begin());
                 return out[layout_.results() + at];
             };
