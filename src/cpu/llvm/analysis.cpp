@@ -153,6 +153,8 @@ private:
     Analysis& r_;
 };
 
+constexpr int call_weight = 20;
+
 /// Rough cost of an elementwise operation in instructions.
 int weight(const Instruction& i) {
     switch (i.op) {
@@ -167,9 +169,9 @@ int weight(const Instruction& i) {
     case OpCode::tanh:
     case OpCode::logistic:
     case OpCode::atan2:
-    case OpCode::power: return 20;
+    case OpCode::power: return call_weight;
     case OpCode::divide:
-    case OpCode::remainder: return i.dtype.is_floating() ? 4 : 20;
+    case OpCode::remainder: return i.dtype.is_floating() ? (i.op == OpCode::divide ? 4 : call_weight) : call_weight;
     case OpCode::sqrt:
     case OpCode::rsqrt:
     case OpCode::clamp: return 8;
@@ -197,6 +199,7 @@ VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValu
     std::size_t widest = 1;
     int work = 0, chains = 0, blocks = 0;
     bool slow = false; // to combine
+    bool calls = false;
     const auto widen = [&](NestValue v) { widest = std::max(widest, nest.code[v].dtype.size()); };
     for (NestValue at = loop + 1; at < analysis.close[loop]; ++at) {
         const Instruction& i = nest.code[at];
@@ -210,14 +213,16 @@ VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValu
             if (outside && std::find(plan.totals.begin(), plan.totals.end(), i.a) == plan.totals.end()) plan.totals.push_back(i.a);
         }
         if (i.code == Code::load && analysis.shape[i.b] == Shape::varying) widen(i.b);
+        calls |= i.code == Code::apply && analysis.shape[at] == Shape::varying && weight(i) >= call_weight;
         if (i.code == Code::apply) work += analysis.shape[at] == Shape::varying ? weight(i) : 1;
         const bool counts = i.code == Code::apply || i.code == Code::load || i.code == Code::variable || i.code == Code::get;
         if (counts && analysis.shape[at] == Shape::varying && !(i.aux == 1 && i.code != Code::apply)) widen(at);
     }
     plan.lanes = std::max(1, vector_bytes / static_cast<int>(widest));
-    const bool chained = chains > 0 && chains <= 3 && work <= 40;
+    // Calls lose all registers and hide latency themselves.
+    const bool chained = chains > 0 && chains <= 3 && !calls;
     if (chained) plan.copies = chains == 1 && plan.lanes < 32 && !slow ? 4 : 2;
-    plan.one_masked = plan.copies == 1 && plan.lanes < 64 && vector_bytes == 64 && (work > 30 || blocks > 0);
+    plan.one_masked = plan.copies == 1 && plan.lanes < 64 && vector_bytes == 64 && (calls || work > 16 || blocks > 0);
     return plan;
 }
 

@@ -1,4 +1,5 @@
 #include "cpu/llvm/emitter.hpp"
+#include "cpu/llvm/pass_gate.hpp"
 #include "cpu/llvm/target.hpp"
 
 #include <cstdlib>
@@ -55,6 +56,7 @@ constexpr const char* kernel_passes = "function(sroa,early-cse,instcombine<max-i
 void compile(const plan::Nest& nest, const TargetOptions& options, CompileResult& result) {
     const TargetMachine machine(options, nest.code.size() > 6000 ? Effort::quick : Effort::normal);
     const Owned<LLVMContextRef> context(LLVMContextCreate());
+    skip_useless_passes(context.get());
     const Owned<LLVMModuleRef> module(LLVMModuleCreateWithNameInContext("stithy", context.get()));
     LLVMSetTarget(module.get(), "x86_64-unknown-linux-gnu");
     const LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(machine.get());
