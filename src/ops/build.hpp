@@ -94,6 +94,8 @@ Value accumulator_add(Value accumulator, Value x);
 Value accumulator_add_at(Value accumulator, Value update, std::span<const Value> starts);
 Value accumulator_scatter_add(Value accumulator, Value indices, Value updates, ir::ScatterAttr dims);
 Value freeze(Value accumulator);
+/// An accumulator of a batch whose every row holds what `accumulator` holds.
+Value broadcast_accumulator(Value accumulator, std::int64_t size);
 
 /// The identity element of a combining operation (add, multiply, minimum, maximum, and, or, xor) for a dtype (0, 1, highest, lowest, ...),
 /// as a literal of rank 0.

@@ -56,6 +56,17 @@ Value zeros(Builder& builder, const Type& type) {
     return splat(builder, type, 0);
 }
 
+Value broadcast_accumulator(Value accumulator, std::int64_t size) {
+    Builder& builder = accumulator.builder();
+    const Type type = accumulator.type().as_tensor();
+    Dims dims = type.shape().dims();
+    dims.insert(0, size);
+    const Op* op = defining_op(accumulator);
+    const bool is_empty = op != nullptr && op->code == OpCode::accumulator_zeros;
+    const Value wide = accumulator_zeros(builder, Type(type.dtype(), Shape(std::move(dims))));
+    return is_empty ? wide : accumulator_add(wide, broadcast_batch(freeze(accumulator), size));
+}
+
 std::optional<double> splat_of(Value x) {
     while (const Op* op = defining_op(x)) {
         if (op->code == OpCode::broadcast_in_dim || op->code == OpCode::reshape) {

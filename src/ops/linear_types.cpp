@@ -2,6 +2,7 @@
 #include "ops/build.hpp"
 #include "ops/check.hpp"
 #include "ops/families.hpp"
+#include "ops/windows.hpp"
 
 namespace stithy::ops {
 
@@ -130,12 +131,7 @@ Values transpose_freeze(const TransposeContext& c) { return {c.cotangents[0]}; }
 
 Value batched_operand(const BatchContext& c, std::size_t i) {
     if (c.batched[i]) return c.operands[i];
-    if (c.operands[i].type().is_accumulator()) {
-        Type t = c.operands[i].type().as_tensor();
-        Dims dims = t.shape().dims();
-        dims.insert(0, c.size);
-        return accumulator_zeros(c.builder, Type(t.dtype(), Shape(std::move(dims)))); // an accumulator that does not depend on the batch is still empty
-    }
+    if (c.operands[i].type().is_accumulator()) return broadcast_accumulator(c.operands[i], c.size);
     return broadcast_batch(c.operands[i], c.size);
 }
 
@@ -150,11 +146,32 @@ Values batch_add_at(const BatchContext& c) {
     const Value acc = batched_operand(c, 0), x = batched_operand(c, 1);
     bool batched_starts = false;
     for (std::size_t i = 2; i < c.operands.size(); ++i) batched_starts = batched_starts || c.batched[i];
-    if (batched_starts) fail("accumulator_add_at", "vmap over the place of a window that reverse mode adds to is not implemented yet", c.op.location);
     if (c.operands.size() == 2) return {accumulator_add(acc, x)};
-    SmallVector<Value, 8> starts{zeros_like(c.operands[2])};
-    for (std::size_t i = 2; i < c.operands.size(); ++i) starts.push_back(c.operands[i]);
-    return {accumulator_add_at(acc, x, starts)};
+    if (!batched_starts) {
+        SmallVector<Value, 8> starts{zeros_like(c.operands[2])};
+        for (std::size_t i = 2; i < c.operands.size(); ++i) starts.push_back(c.operands[i]);
+        return {accumulator_add_at(acc, x, starts)};
+    }
+    ir::ScatterAttr s; // each example has a place of its own
+    Dims last;
+    SmallVector<Value, 8> columns;
+    for (std::size_t i = 1; i < acc.rank(); ++i) {
+        s.update_window_dims.push_back(static_cast<std::int64_t>(i));
+        s.scatter_dims_to_operand_dims.push_back(static_cast<std::int64_t>(i));
+        last.push_back(acc.type().shape()[i] - x.shape()[i]);
+        const Value start = c.batched[i + 1] ? c.operands[i + 1] : broadcast_batch(c.operands[i + 1], c.size);
+        columns.push_back(reshape(start, Shape{c.size, 1}));
+    }
+    s.input_batching_dims = s.scatter_indices_batching_dims = Dims(1, 0);
+    s.index_vector_dim = 1;
+    s.unique_indices = true;
+    return {accumulator_scatter_add(acc, clamp_indices(concatenate(columns, 1), 1, last), x, s)};
+}
+
+Values batch_scatter_add(const BatchContext& c) {
+    c.out_batched[0] = true;
+    const Value acc = batched_operand(c, 0), updates = batched_operand(c, 2);
+    return {accumulator_scatter_add(acc, c.operands[1], updates, batched_scatter(c.op.get<ir::ScatterAttr>(), c.batched[1]))};
 }
 
 Values batch_freeze(const BatchContext& c) {
@@ -168,7 +185,7 @@ Rule find_linear_types(OpCode code) {
     case OpCode::accumulator_zeros: return {infer_zeros};
     case OpCode::accumulator_add: return {infer_add, jvp_accumulate, transpose_add, batch_add};
     case OpCode::accumulator_add_at: return {infer_add_at, jvp_accumulate, transpose_add_at, batch_add_at};
-    case OpCode::accumulator_scatter_add: return {infer_scatter_add, jvp_accumulate, transpose_scatter_add};
+    case OpCode::accumulator_scatter_add: return {infer_scatter_add, jvp_accumulate, transpose_scatter_add, batch_scatter_add};
     case OpCode::freeze: return {infer_freeze, jvp_freeze, transpose_freeze, batch_freeze};
     case OpCode::stack_empty: return {infer_stack_empty};
     case OpCode::stack_push: return {infer_push};

@@ -174,27 +174,9 @@ Values transpose_scatter(const TransposeContext& c) {
     return out;
 }
 
-Dims shifted(const Dims& dims, std::int64_t by) {
-    Dims out = dims;
-    for (std::int64_t& d : out) d += by;
-    return out;
-}
-
 Values batch_scatter(const BatchContext& c) {
     const std::size_t n = c.operands.size() / 2;
-    ir::ScatterAttr s = c.op.get<ir::ScatterAttr>();
-    s.update_window_dims = shifted(s.update_window_dims, 1);
-    s.inserted_window_dims = shifted(s.inserted_window_dims, 1);
-    s.input_batching_dims = shifted(s.input_batching_dims, 1);
-    s.scatter_dims_to_operand_dims = shifted(s.scatter_dims_to_operand_dims, 1);
-    if (c.batched[n]) {
-        s.input_batching_dims.insert(0, 0);
-        s.scatter_indices_batching_dims = shifted(s.scatter_indices_batching_dims, 1);
-        s.scatter_indices_batching_dims.insert(0, 0);
-        ++s.index_vector_dim;
-    } else { // the batch is one more axis of every window
-        s.update_window_dims.insert(0, 0);
-    }
+    const ir::ScatterAttr s = batched_scatter(c.op.get<ir::ScatterAttr>(), c.batched[n]); // one batch axis either way
     SmallVector<Value, 4> operands;
     for (std::size_t i = 0; i < c.operands.size(); ++i) operands.push_back(i == n || c.batched[i] ? c.operands[i] : broadcast_batch(c.operands[i], c.size));
     for (std::size_t i = 0; i < n; ++i) c.out_batched[i] = true;

@@ -61,6 +61,31 @@ ir::ScatterAttr scatter_of(const ir::GatherAttr& g) {
     return s;
 }
 
+namespace {
+Dims shifted(const Dims& dims) {
+    Dims out = dims;
+    for (std::int64_t& d : out) ++d;
+    return out;
+}
+} // namespace
+
+ir::ScatterAttr batched_scatter(const ir::ScatterAttr& scatter, bool batched_indices) {
+    ir::ScatterAttr s = scatter;
+    s.update_window_dims = shifted(s.update_window_dims);
+    s.inserted_window_dims = shifted(s.inserted_window_dims);
+    s.input_batching_dims = shifted(s.input_batching_dims);
+    s.scatter_dims_to_operand_dims = shifted(s.scatter_dims_to_operand_dims);
+    if (batched_indices) {
+        s.input_batching_dims.insert(0, 0);
+        s.scatter_indices_batching_dims = shifted(s.scatter_indices_batching_dims);
+        s.scatter_indices_batching_dims.insert(0, 0);
+        ++s.index_vector_dim;
+    } else {
+        s.update_window_dims.insert(0, 0);
+    }
+    return s;
+}
+
 Dims scatter_window(const ir::ScatterAttr& s, const Type& input, const Type& updates) {
     Dims window(input.rank(), 1);
     std::size_t next = 0;

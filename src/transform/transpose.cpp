@@ -3,12 +3,13 @@
 #include "ops/windows.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace stithy::transform {
 
 Cotangents::Cotangents(Builder& builder, const Function& f) : builder_(builder), f_(f), sums_(f.value_count()), accumulators_(f.value_count()) {}
 
-Value Cotangents::accumulator(ValueId v) {
+Value& Cotangents::accumulator(ValueId v) {
     if (!accumulators_[v]) {
         accumulators_[v] = ops::accumulator_zeros(builder_, f_.type(v).as_tensor());
         if (sums_[v]) accumulators_[v] = ops::accumulator_add(accumulators_[v], sums_[v]);
@@ -32,7 +33,11 @@ void Cotangents::add_scatter(ValueId v, Value indices, Value updates, const ir::
     accumulators_[v] = ops::emit1(builder_, OpCode::accumulator_scatter_add, operands, ir::make_attr(attr));
 }
 
-void Cotangents::set_accumulator(ValueId v, Value accumulator) { accumulators_[v] = accumulator; }
+void Cotangents::set_accumulator(ValueId v, Value accumulator) {
+    const Value meanwhile = take(v);
+    accumulators_[v] = meanwhile ? ops::accumulator_add(accumulator, meanwhile) : accumulator;
+    sums_[v] = Value();
+}
 
 Value Cotangents::take(ValueId v) {
     if (accumulators_[v]) {
@@ -42,7 +47,7 @@ Value Cotangents::take(ValueId v) {
     return sums_[v];
 }
 
-Value Cotangents::take_accumulator(ValueId v) { return accumulator(v); }
+Value Cotangents::take_accumulator(ValueId v) { return std::exchange(accumulator(v), Value()); }
 
 Mask linear_values(const Function& f, const Mask& linear_parameters) {
     Mask linear(f.value_count(), false);

@@ -17,17 +17,17 @@ public:
     void add_at(ValueId v, Value cotangent, std::span<const Value> starts);
     /// Adds by scatter (gather's transpose).
     void add_scatter(ValueId v, Value indices, Value updates, const ir::ScatterAttr& attr);
-    /// Sends cotangents of v to an accumulator that lives outside (a loop's).
+    /// Cotangents of v go on into this accumulator (a loop's, or what one became); what was added meanwhile joins it.
     void set_accumulator(ValueId v, Value accumulator);
     /// The sum so far (frozen when it was accumulated), Value() when zero.
     Value take(ValueId v);
-    /// The accumulator of v after everything was added.
+    /// The accumulator of v with everything so far, given away: v starts from zero again.
     Value take_accumulator(ValueId v);
     [[nodiscard]] const Type& type(ValueId v) const { return f_.type(v); }
     [[nodiscard]] bool is_zero(ValueId v) const { return !sums_[v] && !accumulators_[v]; }
 
 private:
-    Value accumulator(ValueId v);
+    Value& accumulator(ValueId v);
     Builder& builder_;
     const Function& f_;
     Values sums_, accumulators_;

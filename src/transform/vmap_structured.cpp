@@ -91,8 +91,7 @@ Values vmap_loop(Builder& builder, const Op& op, Operands given, const Mask& bat
         const std::size_t o = layout.operand_of(p);
         if (!parameters[p]) continue;
         if (layout.is_accumulator(p) && !batched[o]) {
-            const Type& t = operands[o].type();
-            operands[o] = ops::accumulator_zeros(builder, ir::stacked(t.as_tensor(), size)); // an accumulator enters a loop empty
+            operands[o] = ops::broadcast_accumulator(operands[o], size);
         } else if (!batched[o]) {
             operands[o] = ops::broadcast_batch(operands[o], size);
         } else if (layout.is_x(p)) {
