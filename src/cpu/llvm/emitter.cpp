@@ -8,7 +8,11 @@ using plan::no_nest_value;
 
 Emitter::Emitter(Ir& ir, const plan::Nest& nest, const TargetOptions& options)
     : ir_(ir), nest_(nest), options_(options), analysis_(analyse(nest, has_fma(options))), values_(nest.code.size()),
-      slots_(nest.code.size(), nullptr), totals_(nest.code.size(), nullptr) {}
+      slots_(nest.code.size(), nullptr), lane_slots_(nest.code.size(), nullptr) {
+    for (NestValue at = 0; at < nest.code.size(); ++at) {
+        if (nest.code[at].code == Code::loop && analysis_.vector_loop[at] == at) plans_[at] = plan_vector_loop(nest, analysis_, at, options.vector_bytes);
+    }
+}
 
 void Emitter::run() {
     LLVMTypeRef types[] = {ir_.pointer_type, ir_.pointer_type, ir_.pointer_type, ir_.i64_type, ir_.i64_type};

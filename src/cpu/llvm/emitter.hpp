@@ -4,6 +4,8 @@
 #include "cpu/llvm/ir.hpp"
 #include "plan/nest.hpp"
 
+#include <map>
+
 namespace stithy::cpu {
 
 /// A value of the nest while code is emitted.
@@ -66,7 +68,9 @@ private:
 
     // --- vector_loop.cpp: vector loops and reductions ---
     void emit_vector_loop(NestValue at);
-    std::vector<LLVMValueRef> emit_lanes(NestValue at, const VectorPlan& plan, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked);
+    void emit_lanes(NestValue at, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked, bool wide);
+    void open_totals(NestValue reduction);
+    LLVMValueRef total(NestValue reduction);
     LLVMValueRef tail_mask(LLVMValueRef left);
     LLVMValueRef halved(ir::OpCode op, DType dtype, LLVMValueRef lanes, int width);
     void emit_accumulate(NestValue at);
@@ -76,13 +80,21 @@ private:
         LLVMValueRef active = nullptr; ///< memory of the lanes still running, when they differ
     };
 
+    /// The lanes' part of a reduction from one vector loop: of its main loop and of its tail.
+    struct Total {
+        NestValue loop, reduction;
+        LLVMValueRef wide = nullptr, narrow = nullptr;
+    };
+
     Ir& ir_;
     const plan::Nest& nest_;
     const TargetOptions& options_;
     Analysis analysis_;
     std::vector<Emitted> values_;
     std::vector<LLVMValueRef> slots_;  ///< frame memory of variables and reductions
-    std::vector<LLVMValueRef> totals_; ///< frame memory of the lanes' part of reductions, inside a vector loop
+    std::vector<LLVMValueRef> lane_slots_; ///< of reductions, inside a vector loop that adds to them: frame memory of the lanes' part
+    std::map<NestValue, VectorPlan> plans_; ///< of vector loops
+    std::vector<Total> totals_;
     std::vector<LLVMValueRef> arguments_;
     std::vector<While> whiles_;
     int lanes_ = 1;                     ///< of the vector loop that is being emitted

@@ -130,12 +130,17 @@ void Emitter::emit_variable(NestValue at) {
     const LLVMValueRef first = shaped(i.a, wide); // pointers that differ between lanes are refused
     slots_[at] = ir_.allocate(LLVMTypeOf(first));
     ir_.store(first, slots_[at]);
+    if (i.code == Code::reduction && !wide) open_totals(at);
     of(at) = {.value = slots_[at], .shape = wide ? Shape::varying : Shape::uniform, .per_lane = pointer && of(i.a).per_lane};
 }
 
 void Emitter::emit_get(NestValue at) {
     const Instruction& i = nest_.code[at];
     const Emitted& variable = of(i.a);
+    if (nest_.code[i.a].code == Code::reduction && variable.shape == Shape::uniform) {
+        of(at) = {.value = total(i.a)};
+        return;
+    }
     const bool wide = variable.shape == Shape::varying;
     const bool pointer = i.aux == 1;
     const LLVMTypeRef type = pointer ? ir_.pointer_type : ir_.type(i.dtype, lanes_for(wide));

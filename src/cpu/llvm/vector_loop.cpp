@@ -1,5 +1,6 @@
 #include "cpu/llvm/emitter.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace stithy::cpu {
@@ -53,13 +54,45 @@ LLVMValueRef Emitter::tail_mask(LLVMValueRef left) {
     return ir_.icmp(LLVMIntSGT, ir_.splat(narrow, lanes_), Ir::count_up(type));
 }
 
-/// One pass over [lower, upper) in steps of `lanes`, a multiple of it unless masked. Gives what the totals' lanes came to.
-std::vector<LLVMValueRef> Emitter::emit_lanes(NestValue at, const VectorPlan& plan, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked) {
+/// The lanes' parts of a reduction live from its declaration to its last `get`, so that loops around a vector loop do not join them each time.
+void Emitter::open_totals(NestValue reduction) {
+    const Instruction& i = nest_.code[reduction];
+    const auto allocate = [&](int lanes) {
+        const LLVMValueRef slot = ir_.allocate(ir_.type(i.dtype, lanes));
+        ir_.store(neutral(ir_, i.op, i.dtype, lanes), slot);
+        return slot;
+    };
+    std::erase_if(totals_, [&](const Total& t) { return t.reduction == reduction; }); // unrolled loops declare it again
+    for (const auto& [loop, plan] : plans_) {
+        if (std::find(plan.totals.begin(), plan.totals.end(), reduction) == plan.totals.end()) continue;
+        Total total = {loop, reduction};
+        if (plan.one_masked || plan.copies > 1) total.wide = allocate(plan.lanes * plan.copies);
+        if (!plan.one_masked) total.narrow = allocate(plan.lanes);
+        if (!total.wide) total.wide = total.narrow;
+        totals_.push_back(total);
+    }
+}
+
+/// A reduction's value so far: the scalar part and the lanes' parts, joined in an order that only the numbers of lanes decide.
+LLVMValueRef Emitter::total(NestValue reduction) {
+    const Instruction& i = nest_.code[reduction];
+    LLVMValueRef sum = ir_.load(ir_.scalar_type(i.dtype), slots_[reduction]);
+    for (const Total& t : totals_) {
+        if (t.reduction != reduction) continue;
+        const VectorPlan& plan = plans_.at(t.loop);
+        LLVMValueRef lanes = ir_.load(ir_.type(i.dtype, plan.lanes * plan.copies), t.wide);
+        lanes = halved(i.op, i.dtype, lanes, plan.lanes);
+        if (t.narrow && t.narrow != t.wide) lanes = combine(i.op, i.dtype, lanes, ir_.load(ir_.type(i.dtype, plan.lanes), t.narrow));
+        sum = combine(i.op, i.dtype, sum, halved(i.op, i.dtype, lanes, 1));
+    }
+    return sum;
+}
+
+/// One pass over [lower, upper) in steps of `lanes`, a multiple of it unless masked.
+void Emitter::emit_lanes(NestValue at, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked, bool wide) {
     lanes_ = lanes;
-    for (NestValue r : plan.totals) {
-        const Instruction& i = nest_.code[r];
-        totals_[r] = ir_.allocate(ir_.type(i.dtype, lanes));
-        ir_.store(neutral(ir_, i.op, i.dtype, lanes), totals_[r]);
+    for (const Total& t : totals_) {
+        if (t.loop == at) lane_slots_[t.reduction] = wide ? t.wide : t.narrow;
     }
     const Ir::Loop loop = ir_.open_loop(lower, upper, lanes);
     of(at) = {.value = loop.counter, .stride = ir_.index(1), .shape = Shape::linear};
@@ -67,38 +100,22 @@ std::vector<LLVMValueRef> Emitter::emit_lanes(NestValue at, const VectorPlan& pl
     emit_range(at + 1, analysis_.close[at]);
     mask_ = nullptr;
     ir_.close(loop);
-    std::vector<LLVMValueRef> sums;
-    for (NestValue r : plan.totals) {
-        sums.push_back(ir_.load(ir_.type(nest_.code[r].dtype, lanes), totals_[r]));
-        totals_[r] = nullptr;
+    for (const Total& t : totals_) {
+        if (t.loop == at) lane_slots_[t.reduction] = nullptr;
     }
     lanes_ = 1;
-    return sums;
 }
 
 void Emitter::emit_vector_loop(NestValue at) {
     const Instruction& i = nest_.code[at];
-    const VectorPlan plan = plan_vector_loop(nest_, analysis_, at, options_.vector_bytes);
+    const VectorPlan& plan = plans_.at(at);
     const LLVMValueRef lower = scalar(i.a), upper = scalar(i.b);
-    std::vector<LLVMValueRef> sums, tail_sums;
-    if (plan.one_masked) {
-        sums = emit_lanes(at, plan, plan.lanes, lower, upper, true);
-    } else {
-        const int wide = plan.lanes * plan.copies;
-        const LLVMValueRef size = ir_.intrinsic("llvm.smax", ir_.i64_type, {ir_.sub(upper, lower), ir_.index(0)});
-        const LLVMValueRef whole = ir_.add(lower, ir_.bit_and(size, ir_.index(-wide)));
-        sums = emit_lanes(at, plan, wide, lower, whole, false);
-        tail_sums = emit_lanes(at, plan, plan.lanes, whole, upper, true);
-    }
-    for (std::size_t k = 0; k < plan.totals.size(); ++k) {
-        const NestValue r = plan.totals[k];
-        const Instruction& reduction = nest_.code[r];
-        const OpCode op = reduction.op;
-        LLVMValueRef sum = halved(op, reduction.dtype, sums[k], plan.lanes);
-        if (!tail_sums.empty()) sum = combine(op, reduction.dtype, sum, tail_sums[k]);
-        sum = halved(op, reduction.dtype, sum, 1);
-        ir_.store(combine(op, reduction.dtype, ir_.load(ir_.scalar_type(reduction.dtype), slots_[r]), sum), slots_[r]);
-    }
+    if (plan.one_masked) return emit_lanes(at, plan.lanes, lower, upper, true, true);
+    const int wide = plan.lanes * plan.copies;
+    const LLVMValueRef size = ir_.intrinsic("llvm.smax", ir_.i64_type, {ir_.sub(upper, lower), ir_.index(0)});
+    const LLVMValueRef whole = ir_.add(lower, ir_.bit_and(size, ir_.index(-wide)));
+    emit_lanes(at, wide, lower, whole, false, true);
+    emit_lanes(at, plan.lanes, whole, upper, true, false);
 }
 
 /// Halves are combined until `width` lanes are left: an order that only the numbers of lanes decide.
@@ -115,9 +132,9 @@ LLVMValueRef Emitter::halved(OpCode op, DType dtype, LLVMValueRef v, int width) 
 void Emitter::emit_accumulate(NestValue at) {
     const Instruction& i = nest_.code[at];
     const Instruction& reduction = nest_.code[i.a];
-    const bool apart = totals_[i.a] != nullptr;
+    const bool apart = lane_slots_[i.a] != nullptr;
     const bool wide = lanes_ > 1 && (apart || of(i.a).shape == Shape::varying);
-    const LLVMValueRef slot = apart ? totals_[i.a] : slots_[i.a];
+    const LLVMValueRef slot = apart ? lane_slots_[i.a] : slots_[i.a];
     const LLVMValueRef old = ir_.load(ir_.type(reduction.dtype, lanes_for(wide)), slot);
     LLVMValueRef sum;
     if (analysis_.fused[at] != no_nest_value) sum = fused(at, old, lanes_for(wide));
