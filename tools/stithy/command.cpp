@@ -1,6 +1,8 @@
 #include "backend.hpp"
 #include "check.hpp"
+#include "doctor.hpp"
 #include "run.hpp"
+#include "show.hpp"
 
 #include "base/error.hpp"
 
@@ -15,24 +17,46 @@ struct Commands {
     RunOptions run;
     std::vector<std::size_t> grad;
     CheckOptions check;
+    ShowOptions show;
 };
 
-CLI::App* add_run(CLI::App& app, Commands& c) {
+void add_run(CLI::App& app, Commands& c) {
     CLI::App* run = app.add_subcommand("run", "Run a StableHLO program on .npy files");
     run->add_option("FILE", c.run.program, "StableHLO text with a function @main")->required();
     run->add_option("--arg", c.run.arguments, "A .npy file for each argument of @main, in order (repeat the option)")->allow_extra_args(false)->type_name("FILE.npy");
     run->add_option("--out", c.run.out, "Write the results to DIR/out0.npy, ... (gradients: DIR/g0.npy, ...); without it they are printed")->type_name("DIR");
     run->add_option("--grad", c.grad, "Instead of the results: the gradient of the sum of all float results by these arguments (0,2)")->delimiter(',')->type_name("I,J,...");
     run->footer("Example: stithy run model.mlir --arg x.npy --arg w.npy --out results");
-    return run;
 }
 
-CLI::App* add_check(CLI::App& app, Commands& c) {
+void add_check(CLI::App& app, Commands& c) {
     CLI::App* check = app.add_subcommand("check", "Run programs that check themselves (check.expect_eq, expect_close, expect_almost_eq)");
     check->add_option("PATH", c.check.paths, "Files, or folders that are searched for *.mlir")->required()->check(CLI::ExistingPath);
     check->add_flag("--list", c.check.list_unsupported, "Name each program that is not supported, too");
     check->footer("Prints a line for each failure, then counts: passed, failed, not supported. The exit status is 0 when nothing failed and something passed.");
-    return check;
+}
+
+void add_show(CLI::App& app, Commands& c) {
+    CLI::App* show = app.add_subcommand("show", "Print a program on its way to machine code");
+    show->add_option("FILE", c.show.program, "StableHLO text with a function @main")->required();
+    show->add_option("--stage", c.show.stage, "What to print (default: optimized): " + stage_names())->type_name("NAME");
+    show->add_option("--grad", c.grad, "The gradient of the sum of all float results by these arguments (0,2), instead of the program")->delimiter(',')->type_name("I,J,...");
+}
+
+/// The chosen command.
+int run_chosen(const CLI::App& app, Commands& c, Backend& backend) {
+    const CLI::App* chosen = app.get_subcommands().front();
+    const std::string name = chosen->get_name();
+    if (name == "run") {
+        if (chosen->count("--grad") != 0) c.run.grad = c.grad;
+        return run_program(c.run, backend);
+    }
+    if (name == "check") return check_programs(c.check, backend);
+    if (name == "show") {
+        if (chosen->count("--grad") != 0) c.show.grad = c.grad;
+        return show_program(c.show);
+    }
+    return doctor();
 }
 } // namespace
 
@@ -40,19 +64,19 @@ int run_command(int count, const char* const* words, Backend& backend) {
     CLI::App app("stithy: array programs, compiled and differentiated", "stithy");
     app.require_subcommand(1);
     Commands c;
-    const CLI::App* run = add_run(app, c);
-    const CLI::App* check = add_check(app, c);
+    add_run(app, c);
+    add_check(app, c);
+    add_show(app, c);
+    app.add_subcommand("doctor", "Say what this machine offers: processor, threads, compiler, libraries, caches");
     try {
         app.parse(count, words);
     } catch (const CLI::ParseError& e) {
-        return app.exit(e) == 0 ? 0 : 2;
+        if (e.get_exit_code() == 0) return app.exit(e); // --help
+        std::cerr << "error: " << e.what() << " (see stithy --help)\n";
+        return 1;
     }
     try {
-        if (*run) {
-            if (run->count("--grad") != 0) c.run.grad = c.grad;
-            return run_program(c.run, backend);
-        }
-        if (*check) return check_programs(c.check, backend);
+        return run_chosen(app, c, backend);
     } catch (const std::bad_alloc&) {
         std::cerr << "error: out of memory\n";
         return 1;
@@ -63,7 +87,6 @@ int run_command(int count, const char* const* words, Backend& backend) {
         std::cerr << "error: " << e.what() << '\n';
         return 1;
     }
-    return 1;
 }
 
 } // namespace stithy::tool

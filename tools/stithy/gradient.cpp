@@ -1,6 +1,7 @@
 #include "gradient.hpp"
 
 #include "ops/build.hpp"
+#include "pass/optimize.hpp"
 #include "transform/jvp.hpp"
 #include "transform/linearize.hpp"
 #include "transform/transpose.hpp"
@@ -88,7 +89,9 @@ std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const 
 }
 } // namespace
 
-FunctionPtr gradient_function(const FunctionPtr& function, std::span<const std::size_t> wrt) {
+FunctionPtr gradient_function(const FunctionPtr& given, std::span<const std::size_t> wrt) {
+    // Counted whiles become loops, which have a reverse; what is moved out of loops needs no residuals. Products are gathered after differentiation.
+    const FunctionPtr function = pass::optimize(given, {"outer-products", nullptr});
     const Mask active = active_parameters(*function, wrt);
     const transform::Linearized l = transform::linearize(function, active, float_results(*function));
     ops::Builder builder("gradient");
