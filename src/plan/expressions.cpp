@@ -1,5 +1,6 @@
 #include "ops/build.hpp"
 #include "plan/loop_emitter.hpp"
+#include "plan/loops/body.hpp"
 
 namespace stithy::plan {
 
@@ -70,10 +71,17 @@ NestValue LoopEmitter::load_leaf(const Node& node) {
     return b_.load(type.dtype(), scope_.pointer(w_, node.value), index(plan_.leaf_access[node.local]));
 }
 
+/// In flat code: whether numbers of a value's shape may stand in the code. (A small piece of a large array still has the large one's strides.)
+bool LoopEmitter::constant_for(ValueId v) const {
+    const ir::Type& type = f_.function->type(v);
+    return fixed_ && (is_small(type) || type.elements() == 1);
+}
+
 /// The place in memory, in elements.
 NestValue LoopEmitter::index(std::uint32_t id) {
     const Access& a = plan_.accesses[id];
     NestValue sum = no_nest_value;
+    const bool constant = constant_for(a.like);
     std::uint32_t part = 0;
     const auto loops = [&](const std::vector<Merged>& list) {
         for (const Merged& m : list) {
@@ -82,17 +90,17 @@ NestValue LoopEmitter::index(std::uint32_t id) {
             if (factor == 0) continue;
             const NestValue counter = counters_[m.last];
             internal_check(counter != no_nest_value, "a loop dimension is used outside of its loop");
-            sum = add(sum, factor == 1 ? counter : b_.mul(counter, factor == -1 ? b_.fixed_int(-1) : number(&a, mine, factor)));
+            sum = add(sum, factor == 1 ? counter : b_.mul(counter, factor == -1 ? b_.fixed_int(-1) : number(&a, mine, factor, constant)));
         }
     };
     for (std::size_t i = 0; i < a.terms.size(); ++i) {
         const NestValue t = term(a.terms[i].first);
         const std::int64_t factor = a.terms[i].second;
-        sum = add(sum, factor == 1 ? t : b_.mul(t, number(&a, 2000 + static_cast<std::uint32_t>(i), factor)));
+        sum = add(sum, factor == 1 ? t : b_.mul(t, number(&a, 2000 + static_cast<std::uint32_t>(i), factor, constant)));
     }
     loops(plan_.rows);
     loops(plan_.inner);
-    if (a.offset != 0) sum = add(sum, number(&a, 1000, a.offset));
+    if (a.offset != 0) sum = add(sum, number(&a, 1000, a.offset, constant));
     return sum == no_nest_value ? b_.fixed_int(0) : sum;
 }
 
@@ -141,6 +149,7 @@ NestValue LoopEmitter::emit_pad(const Node& node, const ir::Op& op) {
     const auto& attr = op.get<ir::PadAttr>();
     const IndexMap& map = g_.table.maps[node.map];
     const Shape& from = f_.function->type(op.operands[0]).shape();
+    const bool constant = constant_for(op.operands[0]) && constant_for(node.value);
     const NestValue padding = value(f_.operand(node, 1));
     if (from.elements() == 0) return padding;
     NestValue inside = no_nest_value;
@@ -150,12 +159,12 @@ NestValue LoopEmitter::emit_pad(const Node& node, const ir::Op& op) {
         const bool check_low = attr.low[i] > 0, check_high = attr.high[i] > 0, check_step = attr.interior[i] > 0;
         if (!check_low && !check_high && !check_step) continue;
         const NestValue at = axis(map.axes[i]);
-        if (check_low) both(b_.compare(ir::Direction::ge, at, number(&node, static_cast<std::uint32_t>(3 * i), attr.low[i])));
-        if (check_high || check_step) both(b_.compare(ir::Direction::le, at, number(&node, static_cast<std::uint32_t>(3 * i + 1), last)));
+        if (check_low) both(b_.compare(ir::Direction::ge, at, number(&node, static_cast<std::uint32_t>(3 * i), attr.low[i], constant)));
+        if (check_high || check_step) both(b_.compare(ir::Direction::le, at, number(&node, static_cast<std::uint32_t>(3 * i + 1), last, constant)));
         if (check_step) {
             const std::int64_t shift = ((-attr.low[i]) % step + step) % step; // keeps the dividend positive
-            const NestValue moved = b_.add(at, number(&node, static_cast<std::uint32_t>(3 * i + 2), shift));
-            const NestValue rest = b_.apply(OpCode::remainder, i64, moved, number(&node, static_cast<std::uint32_t>(500 + i), step));
+            const NestValue moved = b_.add(at, number(&node, static_cast<std::uint32_t>(3 * i + 2), shift, constant));
+            const NestValue rest = b_.apply(OpCode::remainder, i64, moved, number(&node, static_cast<std::uint32_t>(500 + i), step, constant));
             both(b_.compare(ir::Direction::eq, rest, b_.fixed_int(0)));
         }
     }
@@ -185,7 +194,7 @@ NestValue LoopEmitter::emit_concatenate(const Node& node, const ir::Op& op) {
         end += f_.function->type(op.operands[parts[k]]).shape()[dim];
         const bool last = k + 1 == parts.size();
         if (!last) {
-            b_.if_(b_.compare(ir::Direction::lt, at, number(&node, slot++, end)));
+            b_.if_(b_.compare(ir::Direction::lt, at, number(&node, slot++, end, constant_for(node.value))));
             marks_.push_back({log_.size(), available_});
         }
         b_.set(result, value(f_.operand(node, parts[k])));

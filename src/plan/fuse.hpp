@@ -88,6 +88,9 @@ struct Fused {
     [[nodiscard]] static IndexMap axes_of(Group& group, MapId map, const Shape& shape);
 };
 
+/// The operand whose value a result starts from and then overwrites (carries of loops, scatter's inputs); -1: none.
+std::int32_t base_operand(const ir::Op& op, std::uint32_t result);
+
 /// Bit per loop dimension of the group: those that are reduced, and all.
 std::uint64_t reduced_dims(const Group& group);
 std::uint64_t all_dims(const Group& group);

@@ -1,3 +1,4 @@
+#include "ir/structured.hpp"
 #include "plan/fuser.hpp"
 
 #include <algorithm>
@@ -80,11 +81,26 @@ void Fuser::visit_operation(std::size_t i) {
     }
     for (ValueId x : op.operands)
         if (f_.type(x).kind() != ir::TypeKind::token) need(x, id);
-    if (op.code == OpCode::scatter) {
-        const std::size_t count = op.operands.size() / 2;
-        for (std::size_t k = 0; k < count; ++k) copy_base(i, op.operands[k], op.result(static_cast<std::uint32_t>(k)), id);
-    } else if (op.code == OpCode::accumulator_scatter_add) {
-        copy_base(i, op.operands[0], op.result(), id);
+    for (std::uint32_t r = 0; r < op.result_count; ++r) {
+        const std::int32_t k = base_operand(op, r);
+        if (k < 0) continue;
+        const ValueId source = op.operands[static_cast<std::size_t>(k)];
+        const bool loop = op.code == OpCode::loop || op.code == OpCode::while_;
+        if (!loop || shape(source).elements() != 1) copy_base(i, source, op.result(r), id); // loops read single elements themselves
+    }
+}
+
+std::int32_t base_operand(const ir::Op& op, std::uint32_t result) {
+    switch (op.code) {
+    case OpCode::scatter: return static_cast<std::int32_t>(result);
+    case OpCode::accumulator_scatter_add: return 0;
+    case OpCode::while_: return static_cast<std::int32_t>(op.get<ir::WhileAttr>().invariants) + static_cast<std::int32_t>(result);
+    case OpCode::loop: {
+        const ir::LoopLayout layout(op.get<ir::LoopAttr>());
+        if (result >= layout.carries + layout.accumulators) return -1;
+        return static_cast<std::int32_t>(layout.operand_of(layout.carry(0)) + result);
+    }
+    default: return -1;
     }
 }
 

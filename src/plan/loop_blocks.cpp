@@ -7,9 +7,9 @@ namespace stithy::plan {
 
 using ir::OpCode;
 
-/// A number that belongs to a part of an access, an index or a loop: one slot, however often it is used. Fixed in small flat code.
-NestValue LoopEmitter::number(const void* owner, std::uint32_t part, std::int64_t value) {
-    if (fixed_) return b_.fixed_int(value);
+/// A number that belongs to a part of an access, an index or a loop: one slot, however often it is used. `constant`: of small arrays only, it stands in the code.
+NestValue LoopEmitter::number(const void* owner, std::uint32_t part, std::int64_t value, bool constant) {
+    if (constant) return b_.fixed_int(value);
     for (const Number& n : numbers_)
         if (n.owner == owner && n.part == part) return b_.param(n.slot);
     numbers_.push_back({owner, part, w_.slot(value)});

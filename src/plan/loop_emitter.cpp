@@ -82,7 +82,7 @@ bool LoopEmitter::has_loops(std::uint8_t phase) const {
     for (NodeId r : g_.reductions)
         if (plan_.phase[f_.nodes[r].local] == phase + 1) return true;
     for (const Output& o : g_.outputs)
-        if ((f_.dims_of(g_, o.map) & inner_) != 0 && plan_.phase[f_.nodes[f_.resolved(o.node)].local] == phase) return true;
+        if ((inner_ == 0 || (f_.dims_of(g_, o.map) & inner_) != 0) && plan_.phase[f_.nodes[f_.resolved(o.node)].local] == phase) return true;
     return false;
 }
 

@@ -43,7 +43,8 @@ private:
     void opened(const Merged& merged, NestValue counter);
     void close_to(std::size_t depth);
     [[nodiscard]] std::uint64_t dims_in(const Merged& merged) const;
-    NestValue number(const void* owner, std::uint32_t part, std::int64_t value);
+    NestValue number(const void* owner, std::uint32_t part, std::int64_t value, bool constant = false);
+    [[nodiscard]] bool constant_for(ir::ValueId v) const;
     NestValue row_number();
     [[nodiscard]] Work work() const;
 

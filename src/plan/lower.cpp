@@ -1,3 +1,4 @@
+#include "plan/loops/body.hpp"
 #include "plan/lower/operations.hpp"
 #include "plan/lowering.hpp"
 
@@ -21,11 +22,22 @@ NestValue Writer::scratch(std::int64_t bytes) {
     return b.offset(b.buffer(static_cast<std::size_t>(scratch_slot_)), number(at));
 }
 
+NestValue Writer::constant(const ir::Literal& literal) {
+    for (const Constant& c : constants_)
+        if (c.literal == literal) return b.buffer(c.slot);
+    constants_.push_back({new_buffer(), literal});
+    return b.buffer(constants_.back().slot);
+}
+
 LowerOperation lowering_of(OpCode code) {
     switch (code) {
     case OpCode::dot_general: return lower_dot;
     case OpCode::scatter:
     case OpCode::accumulator_scatter_add: return lower_scatter;
+    case OpCode::loop: return lower_loop;
+    case OpCode::while_: return lower_while;
+    case OpCode::case_:
+    case OpCode::if_: return lower_branch;
     default: return nullptr;
     }
 }
@@ -50,10 +62,7 @@ Work emit_copy(Writer& w, Scope& scope, ir::ValueId source, ir::ValueId target) 
         scope.set_scalar(w, target, scope.scalar(w, source));
         return work;
     }
-    const NestValue from = scope.pointer(w, source), to = scope.pointer(w, target);
-    const NestValue i = w.b.loop(LoopKind::vector, w.b.fixed_int(0), w.number(type.elements()));
-    w.b.store(type.dtype(), to, i, w.b.load(type.dtype(), from, i));
-    w.b.end();
+    copy_memory(w, type, scope.pointer(w, source), scope.pointer(w, target));
     return work;
 }
 

@@ -23,6 +23,14 @@ public:
     /// Step-private scratch memory of so many bytes, 64-byte aligned; ask in the outermost block or anywhere outside of loops that need it fresh.
     NestValue scratch(std::int64_t bytes);
 
+    /// Pointer to the memory of a dense constant.
+    NestValue constant(const ir::Literal& literal);
+
+    struct Constant {
+        std::size_t slot;
+        ir::Literal literal;
+    };
+    [[nodiscard]] const std::vector<Constant>& constants() const { return constants_; }
     [[nodiscard]] const std::vector<std::int64_t>& params() const { return params_; }
     [[nodiscard]] std::int64_t scratch_bytes() const { return scratch_bytes_; }
     /// Slot of the scratch memory in the nest's buffer list, if any was asked for.
@@ -33,6 +41,7 @@ public:
 
 private:
     std::vector<std::int64_t> params_;
+    std::vector<Constant> constants_;
     std::int64_t scratch_bytes_ = 0, scratch_slot_ = -1;
     std::size_t buffers_ = 0;
 };

@@ -69,20 +69,31 @@ private:
         }
         for (GroupId g = 0; g < f_.groups.size(); ++g) {
             const Group& group = f_.groups[g];
-            if (group.kind == Group::Kind::operation)
-                for (ValueId v : op_of(group).operands) use(v, step_of(g));
-            if (group.kind == Group::Kind::operation)
-                for (std::uint32_t r = 0; r < op_of(group).result_count; ++r) use(op_of(group).result(r), step_of(g));
+            if (group.kind == Group::Kind::operation) {
+                const ir::Op& op = op_of(group);
+                for (std::size_t k = 0; k < op.operands.size(); ++k) // what becomes a result's first value is used by the copy
+                    if (!is_base(op, k)) use(op.operands[k], step_of(g));
+                for (std::uint32_t r = 0; r < op.result_count; ++r) use(op.result(r), step_of(g));
+            }
             if (group.kind == Group::Kind::copy) use(group.source, step_of(g));
             if (group.kind == Group::Kind::copy) use(group.target, step_of(g));
             for (const Output& o : group.outputs) use(o.target, step_of(g));
         }
+        writable_.assign(function_.parameter_count(), false);
+        for (std::int32_t p : options_.home)
+            if (p >= 0) writable_[static_cast<std::size_t>(p)] = true;
         result_of_.assign(function_.value_count(), -1);
         for (std::size_t r = function_.results().size(); r-- > 0;) {
             const ValueId v = f_.owner(function_.results()[r]);
             use(v, steps_);
             result_of_[v] = static_cast<std::int32_t>(r);
         }
+    }
+
+    [[nodiscard]] bool is_base(const ir::Op& op, std::size_t operand) const {
+        for (std::uint32_t r = 0; r < op.result_count; ++r)
+            if (base_operand(op, r) == static_cast<std::int32_t>(operand) && f_.base[op.result(r)] == op.operands[operand]) return true;
+        return false;
     }
 
     std::uint32_t new_block(Block block, Life life) {
@@ -146,11 +157,13 @@ private:
     }
 
     /// Whether a block can be written over at this step by a value of so many bytes, its old contents being dead afterwards.
-    [[nodiscard]] bool reusable(std::uint32_t b, std::int64_t size) const {
+    [[nodiscard]] bool reusable(std::uint32_t b, ValueId v) const {
         const Block& block = plan_.blocks[b];
-        if (block.bytes != size || std::find(taken_.begin(), taken_.end(), b) != taken_.end()) return false;
+        if (block.bytes != bytes(v) || std::find(taken_.begin(), taken_.end(), b) != taken_.end()) return false;
         if (block.kind == Block::Kind::scratch) return true;
-        return block.kind == Block::Kind::parameter && !options_.writable.empty() && options_.writable[block.index];
+        if (block.kind != Block::Kind::parameter || !writable_[block.index]) return false;
+        const std::int32_t r = result_of_[v];
+        return r < 0 || options_.home[static_cast<std::size_t>(r)] == static_cast<std::int32_t>(block.index);
     }
 
     void put(ValueId v, std::uint32_t b) {
@@ -172,7 +185,7 @@ private:
     /// A value written over another one's memory if that is allowed, else into new memory (which a donated parameter may provide).
     void place_over(ValueId v, ValueId old, std::int32_t step) {
         const std::uint32_t b = plan_.block_of[old];
-        if (b != no_block && reusable(b, bytes(v))) return put(v, b);
+        if (b != no_block && reusable(b, v)) return put(v, b);
         const bool given = old < function_.parameter_count() && bytes(old) == bytes(v);
         place_fresh(v, step, given ? static_cast<std::int32_t>(old) : -1);
     }
@@ -199,13 +212,13 @@ private:
             if (last_use_[u] != step || plan_.block_of[u] == no_block || bytes(u) != bytes(o.target) || !read_only_at(id, u, o)) return;
             if (function_.type(n.value).dtype().size() != function_.type(o.target).dtype().size()) return;
             const std::uint32_t b = plan_.block_of[u];
-            const bool now = reusable(b, bytes(u));
+            const bool now = reusable(b, o.target);
             const bool given = u < function_.parameter_count() && std::find(donors_.begin(), donors_.end(), u) == donors_.end();
             if (!now && !given) return;
-            if (best == ir::no_value || (now && !reusable(plan_.block_of[best], bytes(best)))) best = u;
+            if (best == ir::no_value || (now && !reusable(plan_.block_of[best], o.target))) best = u;
         });
         if (best == ir::no_value) return place_fresh(o.target, step);
-        if (!reusable(plan_.block_of[best], bytes(best))) donors_.push_back(best);
+        if (!reusable(plan_.block_of[best], o.target)) donors_.push_back(best);
         place_over(o.target, best, step);
     }
 
@@ -279,6 +292,7 @@ private:
     MemoryPlan plan_;
     std::vector<Life> lives_;
     std::vector<std::int32_t> last_use_;  ///< per owner: the last step that reads or writes it; steps_: a result
+    std::vector<bool> writable_;          ///< per parameter
     std::vector<std::int32_t> result_of_; ///< per value: the first result that it is, or -1
     std::vector<std::uint32_t> leaf_first_;
     std::vector<NodeId> leaves_;          ///< by group

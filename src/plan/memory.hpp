@@ -31,8 +31,9 @@ struct MemoryPlan {
 };
 
 struct MemoryOptions {
-    /// Parameters whose memory may be overwritten once they are dead (carries of a loop); empty: none.
-    std::vector<bool> writable;
+    /// Per result, the parameter whose memory it may overwrite once that is dead (carries of a loop), or -1; empty: none. Such parameters' memory
+    /// also serves other values in between.
+    std::vector<std::int32_t> home;
     /// Values that need no memory although they are stored (rank-0 values that live in registers); empty: none.
     std::vector<bool> registers;
     /// Whether results get memory from outside; else they are scratch like others.

@@ -69,9 +69,7 @@ private:
             case Block::Kind::scratch: m.source = Memory::Source::arena; break;
             case Block::Kind::constant:
                 m.source = Memory::Source::constant;
-                m.index = static_cast<std::uint32_t>(plan_.constants.size());
-                plan_.constants.push_back(
-                    function_.ops()[static_cast<std::size_t>(function_.defining_op()[b.index])].get<ir::ConstantAttr>().value);
+                m.index = constant_number(function_.ops()[static_cast<std::size_t>(function_.defining_op()[b.index])].get<ir::ConstantAttr>().value);
                 break;
             }
             plan_.buffers.push_back(m);
@@ -80,6 +78,24 @@ private:
         Memory m;
         m.offset = aligned(memory_.scratch_bytes);
         plan_.buffers.push_back(m);
+    }
+
+    std::uint32_t constant_number(const ir::Literal& literal) {
+        for (std::size_t i = 0; i < plan_.constants.size(); ++i)
+            if (plan_.constants[i] == literal) return static_cast<std::uint32_t>(i);
+        plan_.constants.push_back(literal);
+        return static_cast<std::uint32_t>(plan_.constants.size() - 1);
+    }
+
+    BufferId constant_buffer(const ir::Literal& literal) {
+        Memory m;
+        m.source = Memory::Source::constant;
+        m.index = constant_number(literal);
+        m.bytes = literal.type().bytes();
+        for (BufferId b = 0; b < plan_.buffers.size(); ++b)
+            if (plan_.buffers[b].source == m.source && plan_.buffers[b].index == m.index) return b;
+        plan_.buffers.push_back(m);
+        return static_cast<BufferId>(plan_.buffers.size() - 1);
     }
 
     void add_group(GroupId id) {
@@ -132,6 +148,7 @@ private:
         step.buffer_count = static_cast<std::uint32_t>(w.buffer_count());
         plan_.step_buffers.resize(plan_.step_buffers.size() + step.buffer_count, scratch_);
         for (const auto& [v, slot] : scope_.slots()) plan_.step_buffers[step.first_buffer + slot] = memory_.block_of[v];
+        for (const Writer::Constant& c : w.constants()) plan_.step_buffers[step.first_buffer + c.slot] = constant_buffer(c.literal);
         internal_check(partials < 0 || step.buffer_count > 0, "partial results without memory");
         step.first_param = static_cast<std::uint32_t>(plan_.params.size());
         step.param_count = static_cast<std::uint32_t>(w.params().size());

@@ -39,6 +39,8 @@ public:
     void set_scalar(Writer& w, ir::ValueId v, NestValue value) override;
 
 private:
+    [[nodiscard]] const ir::Literal* constant_of(ir::ValueId v) const;
+
     std::vector<std::int32_t> home_;
     std::vector<NestValue> scalars_;  ///< per value
     std::vector<NestValue> pointers_; ///< per block
