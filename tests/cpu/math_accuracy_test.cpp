@@ -7,7 +7,6 @@
 #include <gtest/gtest.h>
 
 #if defined(STITHY_HAS_MPFR)
-#include <immintrin.h>
 #include <mpfr.h>
 
 #include <chrono>
@@ -26,20 +25,20 @@ namespace {
 using namespace stithy;
 using cpu::MathFunction;
 
-// A vector of floats travels in the same register as one of doubles.
-__attribute__((target("avx512f"))) void call_64(void* f, int arity, const void* a, const void* b, void* out) {
-    __m512d x, y;
-    std::memcpy(&x, a, 64);
-    std::memcpy(&y, b, 64);
-    x = arity == 1 ? reinterpret_cast<__m512d (*)(__m512d)>(f)(x) : reinterpret_cast<__m512d (*)(__m512d, __m512d)>(f)(x, y);
-    std::memcpy(out, &x, 64);
-}
-__attribute__((target("avx2"))) void call_32(void* f, int arity, const void* a, const void* b, void* out) {
-    __m256d x, y;
-    std::memcpy(&x, a, 32);
-    std::memcpy(&y, b, 32);
-    x = arity == 1 ? reinterpret_cast<__m256d (*)(__m256d)>(f)(x) : reinterpret_cast<__m256d (*)(__m256d, __m256d)>(f)(x, y);
-    std::memcpy(out, &x, 32);
+// Calls a function of one or two vectors, which travel in zmm0 and zmm1 (ymm0 and ymm1). In assembly, since a compiler passes wide
+// vectors in registers only where it may use those registers.
+void call_vector(void* f, int bytes, const void* a, const void* b, void* out) {
+#define STITHY_CALL(register)                                                                                                    \
+    asm volatile("vmovups (%[a]), %%" register "0\n\tvmovups (%[b]), %%" register "1\n\t"                                         \
+                 "mov %%rsp, %%rbx\n\tsub $256, %%rsp\n\tand $-64, %%rsp\n\tcall *%[f]\n\tmov %%rbx, %%rsp\n\t"                   \
+                 "vmovups %%" register "0, (%[out])\n\tvzeroupper"                                                               \
+                 :                                                                                                               \
+                 : [f] "r"(f), [a] "r"(a), [b] "r"(b), [out] "r"(out)                                                            \
+                 : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2",     \
+                   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
+    if (bytes == 64) STITHY_CALL("zmm");
+    else STITHY_CALL("ymm");
+#undef STITHY_CALL
 }
 
 /// One way to compute a function: vectors of 64 or 32 bytes, or single values (0).
@@ -47,8 +46,7 @@ template <class T>
 void evaluate(void* f, int bytes, int arity, const std::vector<T>& x, const std::vector<T>& y, std::vector<T>& out) {
     const auto lanes = static_cast<std::size_t>(bytes) / sizeof(T);
     for (std::size_t i = 0; i < x.size(); i += bytes == 0 ? 1 : lanes) {
-        if (bytes == 64) call_64(f, arity, &x[i], &y[i], &out[i]);
-        else if (bytes == 32) call_32(f, arity, &x[i], &y[i], &out[i]);
+        if (bytes != 0) call_vector(f, bytes, &x[i], &y[i], &out[i]);
         else out[i] = arity == 1 ? reinterpret_cast<T (*)(T)>(f)(x[i]) : reinterpret_cast<T (*)(T, T)>(f)(x[i], y[i]);
     }
 }

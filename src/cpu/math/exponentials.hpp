@@ -10,18 +10,19 @@ constexpr T exp_highest = sizeof(T) == 8 ? T(710.0) : T(89.0F);
 template <class T>
 constexpr T exp_lowest = sizeof(T) == 8 ? T(-746.0) : T(-104.0F);
 
-/// x = k log(2) + r; `expm1` of r is r + (rest + r^2 q(r)) with `rest` what r lost in rounding.
+/// x = k log(2) + r; exp(r) - 1 is r + (rest + r^2 q(r)) with `rest` what r lost in rounding.
 template <class T>
 struct Reduced {
     Vector<T> k, r, rest;
+    Integers<T> k_bits; ///< k in the low bits
 };
 template <class T>
 STITHY_INLINE Reduced<T> reduce_exponent(Vector<T> x) {
-    constexpr T per_log2 = static_cast<T>(0x1.71547652b82fep0);
-    const Vector<T> k = round_even(x * all(per_log2)), minus = -k;
-    const Vector<T> near = fma(minus, all(log2_parts<T>.high), x); // exact
-    const Vector<T> r = fma(minus, all(log2_parts<T>.middle), near);
-    return {k, r, fma(minus, all(log2_parts<T>.middle), near - r)};
+    const Vector<T> rounder = all(IntegerOf<T>::rounder);
+    const Vector<T> shifted = fma(x, all(static_cast<T>(0x1.71547652b82fep0)), rounder), k = shifted - rounder;
+    const Vector<T> near = fnma(k, all(log2_parts<T>.high), x); // exact
+    const Vector<T> r = fnma(k, all(log2_parts<T>.middle), near);
+    return {k, r, fnma(k, all(log2_parts<T>.middle), near - r), bits<T>(shifted)};
 }
 
 /// exp(r) - 1 for the reduced argument.
@@ -53,10 +54,54 @@ STITHY_INLINE Vector<T> scale_exp(Vector<T> fraction, Vector<T> k) {
     return scale(fraction, k);
 }
 
+/// Where |x| is up to here, exp(x) and exp(-x) are neither infinite nor subnormal.
 template <class T>
-STITHY_INLINE Vector<T> vector_exp(Vector<T> x) {
+constexpr T exp_ordinary = sizeof(T) == 8 ? T(707.5) : T(87.0F);
+
+/// exp(x) for |x| <= exp_ordinary: 2^(j/16) from a table leaves a short polynomial.
+#if STITHY_SIMD_BYTES == 64
+template <class T>
+STITHY_INLINE Vector<T> exp_quick(Vector<T> x) {
+    const Vector<T> rounder = all(IntegerOf<T>::rounder / 16); // rounds to sixteenths
+    const Vector<T> shifted = fma(x, all(static_cast<T>(0x1.71547652b82fep0)), rounder), k = shifted - rounder;
+    const Vector<T> r = fnma(k, all(log2_parts<T>.middle), fnma(k, all(log2_parts<T>.high), x));
+    const Vector<T> p = fma(r * r, polynomial(exp_short_terms<T>, r), r);
+    Vector<T> power;
+    if constexpr (sizeof(T) == 8) power = lookup(exp2_sixteenths, bits<T>(shifted));
+    else power = lookup(exp2_sixteenths_f32, bits<T>(shifted));
+    return scale(fma(power, p, power), k); // the exponent's integral part
+}
+#else
+STITHY_INLINE F64 exp_quick(F64 x) {
+    const Reduced<double> reduced = reduce_exponent<double>(x);
+    const F64 r = reduced.r;
+    return (1.0 + fma(r * r, polynomial(exp_terms<double>, r), r)) * value<double>((reduced.k_bits + 1023) << 52);
+}
+STITHY_INLINE F32 exp_quick(F32 x) {
+    const F32 rounder = all(IntegerOf<float>::rounder / 8);
+    const F32 shifted = fma(x, all(0x1.715476p0F), rounder), k = shifted - rounder;
+    const F32 r = fnma(k, all(log2_parts<float>.middle), fnma(k, all(log2_parts<float>.high), x));
+    const F32 p = fma(r * r, polynomial(exp_short_terms<float>, r), r);
+    const F32 power = value<float>(bits<float>(lookup(exp2_eighths_f32, bits<float>(shifted))) + ((bits<float>(shifted) >> 3) << 23));
+    return fma(power, p, power);
+}
+template <class T>
+STITHY_INLINE Vector<T> exp_quick(Vector<T> x) {
+    return exp_quick(x);
+}
+#endif
+
+/// exp of anything.
+template <class T>
+STITHY_INLINE Vector<T> exp_whole(Vector<T> x) {
     const Reduced<T> reduced = reduce_exponent<T>(at_most(all(exp_highest<T>), at_least(all(exp_lowest<T>), x)));
     return scale_exp<T>(exp_fraction(reduced), reduced.k);
+}
+
+template <class T>
+STITHY_INLINE Vector<T> vector_exp(Vector<T> x) {
+    const Integers<T> far = ~(magnitude<T>(x) <= exp_ordinary<T>);
+    return __builtin_expect(any(far), 0) ? exp_whole<T>(x) : exp_quick<T>(x);
 }
 
 template <class T>
@@ -73,30 +118,20 @@ STITHY_INLINE Vector<T> vector_expm1(Vector<T> x) {
 /// 1 / (1 + exp(-x)), by exp(-|x|), which does not overflow.
 template <class T>
 STITHY_INLINE Vector<T> vector_logistic(Vector<T> x) {
-    const Reduced<T> reduced = reduce_exponent<T>(at_least(all(exp_lowest<T>), -magnitude<T>(x)));
-    const Vector<T> r = reduced.r;
-    const Vector<T> fraction = T{1} + (r + fma(r * r, polynomial(exp_terms<T>, r), reduced.rest));
-    const Vector<T> e = scale_exp<T>(fraction, reduced.k);
-    const Vector<T> numerator = x < T{0} ? e : all(T{1});
-    return numerator / (T{1} + e);
+    const Vector<T> e = vector_exp<T>(-magnitude<T>(x));
+    return (x < T{0} ? e : all(T{1})) / (T{1} + e);
 }
 
-/// t / (t + 2) with t = exp(2|x|) - 1; from t = 2 on, 1 - 2 / (t + 2), where errors count less.
+/// 1 - 2 / (exp(2|x|) + 1), and for small |x| a quotient of polynomials, in one division.
 template <class T>
 STITHY_INLINE Vector<T> vector_tanh(Vector<T> x) {
     constexpr T highest = sizeof(T) == 8 ? T(22.0) : T(10.0F); // from here on it is 1
-    constexpr typename IntegerOf<T>::Scalar bias = IntegerOf<T>::bias;
-    const Vector<T> a = at_most(all(highest), magnitude<T>(x));
-    const Reduced<T> reduced = reduce_exponent<T>(a + a);
-    const Vector<T> r = reduced.r;
-    const Vector<T> tail = fma(r * r, polynomial(exp_terms<T>, r), reduced.rest);
-    const Vector<T> p = r + tail, lost = (r - p) + tail; // exp(r) - 1 = p + lost
-    const Integers<T> k = low_bits<T>(reduced.k) - bits<T>(all(IntegerOf<T>::rounder));
-    const Vector<T> power = value<T>((k + bias) << IntegerOf<T>::fraction_bits); // 1 ... 2^64
-    const Vector<T> t = fma(power, p, power - T{1}), d = fma(power, p, power + T{1});
-    const auto large = t > T{2};
-    const Vector<T> q = (large ? all(T{-2}) : fma(power, lost, t)) / d;
-    return with_sign<T>(large ? q + T{1} : q, x);
+    const Vector<T> a = at_most(all(highest), magnitude<T>(x)), u = a * a;
+    const auto large = a > static_cast<T>(0.6);
+    const Vector<T> numerator = large ? all(T{-2}) : u * polynomial(tanh_numerator<T>, u);
+    const Vector<T> denominator = large ? exp_quick<T>(a + a) + T{1} : polynomial(tanh_denominator<T>, u);
+    const Vector<T> unit = large ? all(T{1}) : a;
+    return with_sign<T>(fma(unit, numerator / denominator, unit), x);
 }
 
 } // namespace

@@ -18,8 +18,8 @@ STITHY_INLINE Split<T> split(Vector<T> x) {
 }
 
 /// log(x + rest), where rest is too small to be added to x.
-template <bool WithRest>
-STITHY_INLINE F64 log_core(F64 x, F64 rest) {
+template <bool WithRest, class Terms>
+STITHY_INLINE F64 log_core(F64 x, F64 rest, const Terms& terms) {
     const Split<double> s = split<double>(x);
     const Integers<double> index = bits<double>(s.fraction) >> 48;
     const F64 inverse = lookup(log_inverse, index);
@@ -29,8 +29,13 @@ STITHY_INLINE F64 log_core(F64 x, F64 rest) {
     const F64 high = fma(s.exponent, all(log2_high), lookup(log_high, index)); // exact
     const F64 low = fma(s.exponent, all(log2_low), lookup(log_low, index));
     const F64 square = r * r;
-    const F64 series = fma(square * r, polynomial(log_terms<double>, r), low);
+    const F64 series = fma(square * r, polynomial(terms, r), low);
     return high + (r + fma(square, all(-0.5), series));
+}
+
+template <bool WithRest>
+STITHY_INLINE F64 log_core(F64 x, F64 rest) {
+    return log_core<WithRest>(x, rest, log_terms<double>);
 }
 
 template <bool WithRest>

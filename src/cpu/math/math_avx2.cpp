@@ -1,7 +1,6 @@
 #define STITHY_SIMD_BYTES 32
 #include "cpu/math/math_functions.hpp"
 
-#include <cmath>
 #include <cstdint>
 #include <immintrin.h>
 

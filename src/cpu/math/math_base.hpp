@@ -41,6 +41,15 @@ STITHY_INLINE Vector<T> value(Integers<T> x) {
 using F64 = Vector<double>;
 using F32 = Vector<float>;
 
+/// c - a b, rounded once.
+#if STITHY_SIMD_BYTES == 64
+STITHY_INLINE F64 fnma(F64 a, F64 b, F64 c) { return _mm512_fnmadd_pd(a, b, c); }
+STITHY_INLINE F32 fnma(F32 a, F32 b, F32 c) { return _mm512_fnmadd_ps(a, b, c); }
+#else
+STITHY_INLINE F64 fnma(F64 a, F64 b, F64 c) { return _mm256_fnmadd_pd(a, b, c); }
+STITHY_INLINE F32 fnma(F32 a, F32 b, F32 c) { return _mm256_fnmadd_ps(a, b, c); }
+#endif
+
 #if STITHY_SIMD_BYTES == 64
 STITHY_INLINE F64 round_even(F64 x) { return _mm512_roundscale_pd(x, 8); }
 STITHY_INLINE F32 round_even(F32 x) { return _mm512_roundscale_ps(x, 8); }
@@ -64,6 +73,9 @@ STITHY_INLINE F32 fraction_of(F32 x) { return _mm512_getmant_ps(x, _MM_MANT_NORM
 /// table[index mod 16]
 STITHY_INLINE F64 lookup(const double* table, Integers<double> index) {
     return _mm512_permutex2var_pd(_mm512_loadu_pd(table), reinterpret_cast<__m512i>(index), _mm512_loadu_pd(table + 8));
+}
+STITHY_INLINE F32 lookup(const float* table, Integers<float> index) {
+    return _mm512_permutexvar_ps(reinterpret_cast<__m512i>(index), _mm512_loadu_ps(table));
 }
 STITHY_INLINE bool any(Integers<double> mask) { return _mm512_movepi64_mask(reinterpret_cast<__m512i>(mask)) != 0; }
 STITHY_INLINE bool any(Integers<float> mask) { return _mm512_movepi32_mask(reinterpret_cast<__m512i>(mask)) != 0; }
@@ -91,6 +103,10 @@ STITHY_INLINE bool any(Integers<double> mask) { return _mm256_movemask_pd(reinte
 STITHY_INLINE bool any(Integers<float> mask) { return _mm256_movemask_ps(reinterpret_cast<__m256>(mask)) != 0; }
 STITHY_INLINE F64 lookup(const double* table, Integers<double> index) {
     return _mm256_i64gather_pd(table, reinterpret_cast<__m256i>(index & 15), 8);
+}
+/// table[index mod 8]
+STITHY_INLINE F32 lookup(const float* table, Integers<float> index) {
+    return _mm256_permutevar8x32_ps(_mm256_loadu_ps(table), reinterpret_cast<__m256i>(index));
 }
 
 template <class V>

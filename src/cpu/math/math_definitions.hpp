@@ -14,7 +14,18 @@
 #else
 #define STITHY_LIBRARY_POW _ZGVdN4vv_pow
 #endif
-extern "C" stithy::cpu::F64 STITHY_LIBRARY_POW(stithy::cpu::F64 x, stithy::cpu::F64 y);
+extern "C" {
+stithy::cpu::F64 STITHY_LIBRARY_POW(stithy::cpu::F64 x, stithy::cpu::F64 y);
+// The C library's, declared here so that no header brings inline functions into this file.
+double sin(double);
+double cos(double);
+double tan(double);
+double fmod(double, double);
+float sinf(float);
+float cosf(float);
+float tanf(float);
+float fmodf(float, float);
+}
 
 namespace stithy::cpu {
 namespace {

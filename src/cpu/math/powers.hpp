@@ -38,7 +38,7 @@ STITHY_INLINE F32 narrow(F64 low, F64 high) { return _mm256_insertf128_ps(_mm256
 #endif
 
 STITHY_INLINE F64 power_by_log(F64 x, F64 y) {
-    return vector_exp<double>(y * log_core<false>(x, F64{}));
+    return vector_exp<double>(y * log_core<false>(x, F64{}, log_short_terms));
 }
 
 /// In f64, which leaves no error worth the name.

@@ -9,21 +9,21 @@ namespace {
 template <class T>
 constexpr T reducible = sizeof(T) == 8 ? T(0x1p29) : T(100000.0F);
 
-/// x - q pi/2 in two parts, for an integral q, and the lanes for which that did not work.
+/// x - q unit in two parts, for x >= 0 and integral or half-integral q, and the lanes for which that did not work.
 template <class T>
 struct Angle {
     Vector<T> r, rest;
     Integers<T> failed;
 };
 template <class T>
-STITHY_INLINE Angle<T> subtract_quarters(Vector<T> x, Vector<T> q) {
-    constexpr T middle = half_pi_parts<T>.middle, guard = 4 * (middle < 0 ? -middle : middle);
-    const Vector<T> minus = -q;
-    const Vector<T> near = fma(minus, all(half_pi_parts<T>.high), x); // exact, but for rounding that does not matter when |x| < 1
-    const Vector<T> r = fma(minus, all(middle), near);
+STITHY_INLINE Angle<T> subtract_multiple(Vector<T> x, Vector<T> q, T high, T middle) {
+    // Twice what the second product is at most, q unit being about x.
+    const T guard = 4 * (middle < 0 ? -middle : middle) / high;
+    const Vector<T> near = fnma(q, all(high), x); // exact, but for rounding that does not matter when x < 1
+    const Vector<T> r = fnma(q, all(middle), near);
     // near - r is exact unless the second product nearly cancels the rest.
-    const Vector<T> rest = fma(minus, all(middle), near - r);
-    const Integers<T> close = magnitude<T>(near) < magnitude<T>(q) * guard, large = ~(magnitude<T>(x) <= reducible<T>);
+    const Vector<T> rest = fnma(q, all(middle), near - r);
+    const Integers<T> close = magnitude<T>(near) < x * guard, large = ~(x <= reducible<T>);
     return {r, rest, close | large};
 }
 
@@ -46,36 +46,42 @@ STITHY_INLINE Vector<T> mend(Vector<T> y, Vector<T> x, Integers<T> failed, Scala
     return y;
 }
 
+template <class T>
+constexpr T per_pi = static_cast<T>(0x1.45f306dc9c883p-2);
+
 template <class T, class Scalar>
 STITHY_INLINE Vector<T> vector_sin(Vector<T> x, Scalar scalar) {
-    const Vector<T> turns = round_even(x * all(static_cast<T>(0x1.45f306dc9c883p-2)));
-    const Angle<T> angle = subtract_quarters<T>(x, turns + turns);
-    // -0: the sum of r = -0 and 0 would be 0.
-    const Vector<T> y = negate_odd<T>(sin_wide_reduced(angle), low_bits<T>(turns));
-    return mend<T>(x == T{0} ? x : y, x, angle.failed, scalar);
+    const Vector<T> a = magnitude<T>(x), rounder = all(IntegerOf<T>::rounder);
+    const Vector<T> shifted = fma(a, all(per_pi<T>), rounder);
+    const Angle<T> angle = subtract_multiple<T>(a, shifted - rounder, 2 * half_pi_parts<T>.high, 2 * half_pi_parts<T>.middle);
+    const Integers<T> sign = (bits<T>(shifted) << (sizeof(T) * 8 - 1)) ^ (bits<T>(x) & sign_bit<T>);
+    return mend<T>(value<T>(bits<T>(sin_wide_reduced(angle)) ^ sign), x, angle.failed, scalar);
 }
 
-/// cos(x) = sin(x + pi/2): an odd multiple of pi/2 is taken off.
+/// cos(x) = -sin(x - pi/2): an odd multiple of pi/2 is taken off.
 template <class T, class Scalar>
 STITHY_INLINE Vector<T> vector_cos(Vector<T> x, Scalar scalar) {
-    const Vector<T> a = magnitude<T>(x);
-    const Vector<T> turns = round_down(a * all(static_cast<T>(0x1.45f306dc9c883p-2)));
-    const Angle<T> angle = subtract_quarters<T>(a, turns + turns + T{1});
-    return mend<T>(negate_odd<T>(sin_wide_reduced(angle), low_bits<T>(turns + T{1})), x, angle.failed, scalar);
+    const Vector<T> a = magnitude<T>(x), rounder = all(IntegerOf<T>::rounder);
+    const Vector<T> shifted = fma(a, all(per_pi<T>), all(T{-0.5})) + rounder;
+    const Angle<T> angle = subtract_multiple<T>(a, (shifted - rounder) + T{0.5}, 2 * half_pi_parts<T>.high, 2 * half_pi_parts<T>.middle);
+    const Integers<T> sign = ~bits<T>(shifted) << (sizeof(T) * 8 - 1);
+    return mend<T>(value<T>(bits<T>(sin_wide_reduced(angle)) ^ sign), x, angle.failed, scalar);
 }
 
 template <class T, class Scalar>
 STITHY_INLINE Vector<T> vector_tan(Vector<T> x, Scalar scalar) {
-    const Vector<T> quarters = round_even(x * all(static_cast<T>(0x1.45f306dc9c883p-1)));
-    const Angle<T> angle = subtract_quarters<T>(x, quarters);
+    const Vector<T> a = magnitude<T>(x), rounder = all(IntegerOf<T>::rounder);
+    const Vector<T> shifted = fma(a, all(2 * per_pi<T>), rounder);
+    const Angle<T> angle = subtract_multiple<T>(a, shifted - rounder, half_pi_parts<T>.high, half_pi_parts<T>.middle);
     const Vector<T> r = angle.r, square = r * r;
     const Vector<T> sine = r + fma(square * r, polynomial(sin_terms<T>, square), angle.rest);
     const Vector<T> half = square * T{0.5}, near = T{1} - half;
     const Vector<T> tail = fma(square * square, polynomial(cos_terms<T>, square), -(r * angle.rest));
     const Vector<T> cosine = near + (((T{1} - near) - half) + tail);
-    const Integers<T> odd = low_bits<T>(quarters) << (sizeof(T) * 8 - 1);
-    const Vector<T> y = (odd < 0 ? -cosine : sine) / (odd < 0 ? sine : cosine);
-    return mend<T>(x == T{0} ? x : y, x, angle.failed, scalar);
+    const Integers<T> odd = bits<T>(shifted) << (sizeof(T) * 8 - 1);
+    // The quotient, turned over in odd quarters; the sign of that and of x joins at the end.
+    const Vector<T> y = (odd < 0 ? cosine : sine) / (odd < 0 ? sine : cosine);
+    return mend<T>(value<T>(bits<T>(y) ^ odd ^ (bits<T>(x) & sign_bit<T>)), x, angle.failed, scalar);
 }
 
 /// The angle of (x, y). q = smaller / larger of the magnitudes, folded to [-tan(pi/8), tan(pi/8)] by atan(q) = pi/4 + atan((q - 1)/(q + 1)).
@@ -85,7 +91,8 @@ STITHY_INLINE Vector<T> vector_atan2(Vector<T> y, Vector<T> x) {
     const auto steep = ay > ax;
     Vector<T> large = steep ? ay : ax, small = steep ? ax : ay;
     constexpr T low_end = sizeof(T) == 8 ? T(0x1p-900) : T(0x1p-80F), high_end = sizeof(T) == 8 ? T(0x1p1000) : T(0x1p120F);
-    if (__builtin_expect(any(~((large > low_end) & (large < high_end))), 0)) {
+    const Integers<T> extreme = ~((large > low_end) & (large < high_end));
+    if (__builtin_expect(any(extreme), 0)) {
         // Brings the larger to about 1, so that sums do not overflow and quotients lose nothing.
         const Vector<T> exponent = exponent_of(large);
         const Vector<T> shift = magnitude<T>(exponent) < infinity_of<T> ? -exponent : Vector<T>{};
