@@ -34,7 +34,8 @@ void destroy_node(NodeCount* node) noexcept;
 
 /// "No index in this place": the default of Array's index parameters.
 const Index& no_index() noexcept;
-/// The element of a one-element array as the bits of `dtype`; waits. Error when it has more elements, is traced by a staging trace, or does not fit.
+/// The element of a one-element array as the bits of `dtype`; waits. Error when it has more elements, is traced by a staging trace, or does
+/// not fit.
 std::uint64_t read_element(const NodeCount* node, DType dtype, const char* operation, const std::source_location& location);
 /// All elements, row-major; waits. Error when the dtype is another.
 const std::byte* read_elements(const NodeCount* node, DType dtype, const char* operation, const std::source_location& location);
@@ -55,7 +56,8 @@ T from_bits(std::uint64_t bits) {
 } // namespace detail
 
 /// A multi-dimensional array: a cheap handle with the semantics of a value. Copies share the elements, which never change.
-/// dtype, shape and device are known at once; the elements may still be computing. A default-made array is empty: it may only be assigned to, copied and asked `defined()`.
+/// dtype, shape and device are known at once; the elements may still be computing. A default-made array is empty: it may only be assigned
+/// to, copied and asked `defined()`.
 class Array {
 public:
     Array() = default;
@@ -100,9 +102,7 @@ public:
         return detail::from_bits<E>(detail::read_element(node_, dtype_of<E>, "conversion", std::source_location()));
     }
     /// Whether the element of a one-element array is not zero; waits.
-    explicit operator bool() const {
-        return detail::read_element(node_, boolean, "bool", std::source_location()) != 0;
-    }
+    explicit operator bool() const { return detail::read_element(node_, boolean, "bool", std::source_location()) != 0; }
     /// All elements, row-major; waits. E must be the dtype's own type.
     template <Number E>
     [[nodiscard]] std::vector<E> to_vector(std::source_location location = std::source_location::current()) const {
@@ -140,11 +140,13 @@ public:
                                    const Index& i7 = detail::no_index()) const;
     /// A place to update: `x.at(i).set(v)` gives the updated array; x itself does not change. `std::move(x).at(i)` may reuse x's memory.
     [[nodiscard]] Update at(const Index& i0, const Index& i1 = detail::no_index(), const Index& i2 = detail::no_index(),
-                            const Index& i3 = detail::no_index(), const Index& i4 = detail::no_index(), const Index& i5 = detail::no_index(),
-                            const Index& i6 = detail::no_index(), const Index& i7 = detail::no_index()) const&;
+                            const Index& i3 = detail::no_index(), const Index& i4 = detail::no_index(),
+                            const Index& i5 = detail::no_index(), const Index& i6 = detail::no_index(),
+                            const Index& i7 = detail::no_index()) const&;
     [[nodiscard]] Update at(const Index& i0, const Index& i1 = detail::no_index(), const Index& i2 = detail::no_index(),
-                            const Index& i3 = detail::no_index(), const Index& i4 = detail::no_index(), const Index& i5 = detail::no_index(),
-                            const Index& i6 = detail::no_index(), const Index& i7 = detail::no_index()) &&;
+                            const Index& i3 = detail::no_index(), const Index& i4 = detail::no_index(),
+                            const Index& i5 = detail::no_index(), const Index& i6 = detail::no_index(),
+                            const Index& i7 = detail::no_index()) &&;
 
     /// For the library: takes a node's count over; the node itself.
     static Array adopt(detail::NodeCount* node) noexcept {

@@ -34,8 +34,10 @@ struct Flat {
     template <class L>
     void visit(std::initializer_list<L> list, std::size_t depth) {
         const auto extent = static_cast<std::int64_t>(list.size());
-        if (dims.size() == depth) dims.push_back(extent);
-        else if (dims[depth] != extent) fail_ragged(location);
+        if (dims.size() == depth)
+            dims.push_back(extent);
+        else if (dims[depth] != extent)
+            fail_ragged(location);
         for (const L& each : list) visit(each, depth + 1);
     }
     [[nodiscard]] Array make() const { return array_of(dtype_of<T>, Shape(dims), values.data(), values.size(), location); }
@@ -54,7 +56,8 @@ template <Number T>
     return detail::from_lists<T>(values, location);
 }
 template <Number T>
-[[nodiscard]] Array array(std::initializer_list<std::initializer_list<T>> values, std::source_location location = std::source_location::current()) {
+[[nodiscard]] Array array(std::initializer_list<std::initializer_list<T>> values,
+                          std::source_location location = std::source_location::current()) {
     return detail::from_lists<T>(values, location);
 }
 template <Number T>

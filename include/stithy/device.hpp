@@ -15,7 +15,8 @@ public:
     /// Reads a device's name; Error for one that is none.
     Device(std::string_view name, std::source_location location = std::source_location::current());
     Device(const char* name, std::source_location location = std::source_location::current()) : Device(std::string_view(name), location) {}
-    Device(const std::string& name, std::source_location location = std::source_location::current()) : Device(std::string_view(name), location) {}
+    Device(const std::string& name, std::source_location location = std::source_location::current())
+        : Device(std::string_view(name), location) {}
 
     [[nodiscard]] constexpr Kind kind() const { return kind_; }
     [[nodiscard]] constexpr int index() const { return index_; }

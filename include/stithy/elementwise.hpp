@@ -1,7 +1,8 @@
 #pragma once
 #include "stithy/operand.hpp"
 
-/// Elementwise functions: NumPy's names, broadcasting, and dtypes as the operators have them. Functions of real numbers turn integers into f64.
+/// Elementwise functions: NumPy's names, broadcasting, and dtypes as the operators have them. Functions of real numbers turn integers into
+/// f64.
 namespace stithy {
 
 [[nodiscard]] Array exp(const Operand& x);

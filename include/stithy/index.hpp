@@ -82,7 +82,8 @@ private:
     std::source_location location_;
 };
 
-/// What `x.at(...)` gives: each function makes an array that differs from x in that place. Where array indices are out of range, updates are dropped.
+/// What `x.at(...)` gives: each function makes an array that differs from x in that place. Where array indices are out of range, updates
+/// are dropped.
 class Update {
 public:
     Update(Array x, std::span<const Index* const> indices);

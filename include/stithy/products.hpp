@@ -7,7 +7,8 @@
 /// Products that sum over axes. Dtypes promote.
 namespace stithy {
 
-/// Matrix product by NumPy's rules: the last axis of a with the last but one of b; axes before are batches and broadcast; rank 1 is a vector.
+/// Matrix product by NumPy's rules: the last axis of a with the last but one of b; axes before are batches and broadcast; rank 1 is a
+/// vector.
 [[nodiscard]] Array matmul(const Operand& a, const Operand& b);
 /// Sum over the last axis of a and the last but one (or only) axis of b.
 [[nodiscard]] Array dot(const Operand& a, const Operand& b);
@@ -20,5 +21,8 @@ namespace stithy {
 /// Einstein's convention for one or two arrays: `einsum("bij,bjk->bik", a, b)`; `...` is not supported.
 [[nodiscard]] Array einsum(std::string_view formula, const Operand& a);
 [[nodiscard]] Array einsum(std::string_view formula, const Operand& a, const Operand& b);
+
+/// Sum of the diagonal of the last two axes.
+[[nodiscard]] Array trace(const Operand& x);
 
 } // namespace stithy

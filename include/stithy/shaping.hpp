@@ -28,12 +28,16 @@ namespace stithy {
 [[nodiscard]] Array broadcast_to(const Operand& x, const Shape& shape);
 
 /// Joined along an axis; the other extents must agree. Dtypes promote.
-[[nodiscard]] Array concatenate(std::span<const Array> parts, Axis axis = 0, std::source_location location = std::source_location::current());
-[[nodiscard]] Array concatenate(std::initializer_list<Array> parts, Axis axis = 0, std::source_location location = std::source_location::current());
-[[nodiscard]] Array concatenate(const std::vector<Array>& parts, Axis axis = 0, std::source_location location = std::source_location::current());
+[[nodiscard]] Array concatenate(std::span<const Array> parts, Axis axis = 0,
+                                std::source_location location = std::source_location::current());
+[[nodiscard]] Array concatenate(std::initializer_list<Array> parts, Axis axis = 0,
+                                std::source_location location = std::source_location::current());
+[[nodiscard]] Array concatenate(const std::vector<Array>& parts, Axis axis = 0,
+                                std::source_location location = std::source_location::current());
 /// Joined along a new axis; shapes must be equal.
 [[nodiscard]] Array stack(std::span<const Array> parts, Axis axis = 0, std::source_location location = std::source_location::current());
-[[nodiscard]] Array stack(std::initializer_list<Array> parts, Axis axis = 0, std::source_location location = std::source_location::current());
+[[nodiscard]] Array stack(std::initializer_list<Array> parts, Axis axis = 0,
+                          std::source_location location = std::source_location::current());
 [[nodiscard]] Array stack(const std::vector<Array>& parts, Axis axis = 0, std::source_location location = std::source_location::current());
 /// Cut into `count` equal parts along an axis.
 [[nodiscard]] std::vector<Array> split(const Operand& x, std::int64_t count, Axis axis = 0);

@@ -18,7 +18,8 @@ std::int64_t Array::shape(int axis, std::source_location location) const {
     const Shape& s = node_of(*this, "shape", location).shape();
     const auto rank = static_cast<int>(s.rank());
     if (axis < -rank || axis >= rank)
-        fail("shape", "axis " + std::to_string(axis) + " of an array of rank " + std::to_string(rank) + ", " + node(*this).type().str(), location);
+        fail("shape", "axis " + std::to_string(axis) + " of an array of rank " + std::to_string(rank) + ", " + node(*this).type().str(),
+             location);
     return s[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
 }
 
@@ -80,15 +81,19 @@ std::uint64_t read_element(const NodeCount* count, DType dtype, const char* oper
     if (dtype == n.dtype()) return bits;
     if (dtype.is_bool()) return convert_bits(n.dtype(), bits, boolean);
     if (auto converted = convert_exactly(n.dtype(), bits, dtype)) return *converted;
-    fail(operation, "the element " + element_text(n.dtype(), bits) + " of " + n.type().str() + " is not exactly a " + std::string(dtype.name()) +
-         "; convert with astype() first, or read it as " + std::string(n.dtype().name()), location);
+    fail(operation,
+         "the element " + element_text(n.dtype(), bits) + " of " + n.type().str() + " is not exactly a " + std::string(dtype.name()) +
+             "; convert with astype() first, or read it as " + std::string(n.dtype().name()),
+         location);
 }
 
 const std::byte* read_elements(const NodeCount* count, DType dtype, const char* operation, const std::source_location& location) {
     Array holder;
     const ArrayNode& n = node(concrete(count, operation, location, holder));
     if (!(n.dtype() == dtype))
-        fail(operation, "the array is " + n.type().str() + ", asked for elements of " + std::string(dtype.name()) + "; convert with astype() first", location);
+        fail(operation,
+             "the array is " + n.type().str() + ", asked for elements of " + std::string(dtype.name()) + "; convert with astype() first",
+             location);
     n.buffer()->wait();
     return static_cast<const std::byte*>(n.buffer()->data());
 }

@@ -6,7 +6,8 @@ std::int64_t check_axis(const char* name, std::int64_t axis, std::size_t rank, c
     const auto n = static_cast<std::int64_t>(rank);
     if (axis < -n || axis >= n) {
         const Shape& shape = node(x).shape();
-        std::string of = node(x).type().str() + (shape.rank() == rank ? " of rank " + std::to_string(rank) : ", in a result of rank " + std::to_string(rank));
+        std::string of = node(x).type().str() +
+                         (shape.rank() == rank ? " of rank " + std::to_string(rank) : ", in a result of rank " + std::to_string(rank));
         fail(name, "axis " + std::to_string(axis) + " is out of range for " + of, location);
     }
     return axis < 0 ? axis + n : axis;
@@ -34,8 +35,10 @@ Dims all_axes(std::size_t rank) {
 Shape without_axes(const Shape& shape, const Dims& axes, bool keep) {
     Dims dims;
     for (std::size_t i = 0; i < shape.rank(); ++i) {
-        if (!contains(axes, static_cast<std::int64_t>(i))) dims.push_back(shape[i]);
-        else if (keep) dims.push_back(1);
+        if (!contains(axes, static_cast<std::int64_t>(i)))
+            dims.push_back(shape[i]);
+        else if (keep)
+            dims.push_back(1);
     }
     return Shape(std::move(dims));
 }

@@ -12,15 +12,18 @@ void check_usable(const Array& x, const char* operation, const Location& locatio
     if (!t) return;
     if (!t->alive()) {
         std::string made = describe(n.location());
-        fail(operation, "a value " + (made.empty() ? std::string() : "made at " + made + " ") + "of a trace that has ended (" + t->name() +
-             ") was used; return it from the traced function instead of keeping it", location);
+        fail(operation,
+             "a value " + (made.empty() ? std::string() : "made at " + made + " ") + "of a trace that has ended (" + t->name() +
+                 ") was used; return it from the traced function instead of keeping it",
+             location);
     }
     if (t->thread() != std::this_thread::get_id())
         fail(operation, "a traced value (" + t->name() + ") was used from another thread than the one that traces", location);
 }
 
 Trace* join_trace(Trace* so_far, const Array& operand, const char* operation, const Location& location) {
-    if (!operand.defined()) [[unlikely]] check_usable(operand, operation, location);
+    if (!operand.defined()) [[unlikely]]
+        check_usable(operand, operation, location);
     Trace* t = node(operand).trace();
     if (!t) return so_far;
     check_usable(operand, operation, location);
@@ -56,17 +59,25 @@ Array bind1(const Operation& operation) {
 }
 
 Array bind1(ir::OpCode code, std::initializer_list<Array> operands, ir::AttrPtr attr, const Location& location) {
-    return bind1({.code = code, .operands = {operands.begin(), operands.size()}, .attr = std::move(attr), .regions = {}, .declared = {}, .location = location});
+    return bind1({.code = code,
+                  .operands = {operands.begin(), operands.size()},
+                  .attr = std::move(attr),
+                  .regions = {},
+                  .declared = {},
+                  .location = location});
 }
 
 Array bind_as(const ir::Type& result, ir::OpCode code, std::initializer_list<Array> operands, ir::AttrPtr attr, const Location& location) {
-    return bind1({.code = code, .operands = {operands.begin(), operands.size()}, .attr = std::move(attr), .regions = {},
-                  .declared = {&result, 1}, .location = location});
+    return bind1({.code = code,
+                  .operands = {operands.begin(), operands.size()},
+                  .attr = std::move(attr),
+                  .regions = {},
+                  .declared = {&result, 1},
+                  .location = location});
 }
 
 Array constant(const ir::Literal& literal, const Location& location) {
-    if (innermost_staging())
-        return bind1(ir::OpCode::constant, {}, ir::make_attr(ir::ConstantAttr{literal}), location);
+    if (innermost_staging()) return bind1(ir::OpCode::constant, {}, ir::make_attr(ir::ConstantAttr{literal}), location);
     return concrete_constant(literal, location);
 }
 
@@ -84,8 +95,10 @@ const Array& bottom(const Array& x, const char* operation, const Location& locat
         const ArrayNode& n = node(*at);
         if (n.trace()->is_staging()) {
             std::string made = describe(n.location());
-            fail(operation, "the value " + n.type().str() + (made.empty() ? "" : " made at " + made) + " is traced (" + n.trace()->name() +
-                 "): it has no number while the function is staged; choose by elements with where(), branch with cond()", location);
+            fail(operation,
+                 "the value " + n.type().str() + (made.empty() ? "" : " made at " + made) + " is traced (" + n.trace()->name() +
+                     "): it has no number while the function is staged; choose by elements with where(), branch with cond()",
+                 location);
         }
         at = &n.below();
         internal_check(at->defined(), "a recorded value with nothing below");

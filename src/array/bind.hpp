@@ -8,8 +8,8 @@
 
 namespace stithy::detail {
 
-/// The one door of every public operation. Finds the trace that the operation belongs to (`find_trace`) and hands it over, else runs it now.
-/// Shapes and dtypes are checked by the operation's shape rule; Error with the user's line.
+/// The one door of every public operation. Finds the trace that the operation belongs to (`find_trace`) and hands it over, else runs it
+/// now. Shapes and dtypes are checked by the operation's shape rule; Error with the user's line.
 Arrays bind(const Operation& operation);
 /// The same for operations of one result.
 Array bind1(const Operation& operation);
@@ -18,8 +18,8 @@ Array bind1(ir::OpCode code, std::initializer_list<Array> operands, ir::AttrPtr 
 /// Of an operation whose result type is the caller's word (reshape, broadcast_in_dim, convert, iota, ...).
 Array bind_as(const ir::Type& result, ir::OpCode code, std::initializer_list<Array> operands, ir::AttrPtr attr, const Location& location);
 
-/// The trace that an operation on these operands belongs to: the innermost staging trace, or a recording trace above it that made one of the operands;
-/// null: none, it runs now. Error for an undefined operand, one whose trace has ended, or one of another thread.
+/// The trace that an operation on these operands belongs to: the innermost staging trace, or a recording trace above it that made one of
+/// the operands; null: none, it runs now. Error for an undefined operand, one whose trace has ended, or one of another thread.
 Trace* find_trace(std::span<const Array* const> operands, const char* operation, const Location& location);
 /// The same, for one operand after the other: start with `innermost_staging()`.
 Trace* join_trace(Trace* so_far, const Array& operand, const char* operation, const Location& location);

@@ -37,7 +37,10 @@ namespace detail {
 Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t elements, const Location& at) {
     check_shape("array", shape, at);
     if (shape.elements() != static_cast<std::int64_t>(elements))
-        fail("array", std::to_string(elements) + " numbers do not fill the shape " + shape.str() + ", which holds " + std::to_string(shape.elements()), at);
+        fail("array",
+             std::to_string(elements) + " numbers do not fill the shape " + shape.str() + ", which holds " +
+                 std::to_string(shape.elements()),
+             at);
     const std::size_t bytes = elements * dtype.size();
     if (innermost_staging() && bytes <= most_literal_bytes) {
         const auto* first = static_cast<const std::byte*>(data);
@@ -51,7 +54,8 @@ Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t el
 void fail_ragged(const Location& at) { fail("array", "nested lists of one level have different lengths", at); }
 
 Array arange_of(DType dtype, double start, double stop, double step, const Location& at) {
-    if (step == 0 || std::isnan(start) || std::isnan(stop) || std::isnan(step)) fail("arange", "the step must not be 0 and no bound NaN", at);
+    if (step == 0 || std::isnan(start) || std::isnan(stop) || std::isnan(step))
+        fail("arange", "the step must not be 0 and no bound NaN", at);
     const auto count = static_cast<std::int64_t>(std::max(0.0, std::ceil((stop - start) / step)));
     if (!innermost_staging()) return make_concrete(dtype, Shape({count}), range_buffer(dtype, count, start, step), at);
     Array result = iota(dtype, Shape({count}), 0, at);
@@ -105,7 +109,8 @@ Array eye(std::int64_t n, std::int64_t m, DType dtype, Location at) {
     auto buffer = detail::filled_buffer(dtype, shape.elements(), 0);
     const std::uint64_t one = ir::bits_of(dtype, 1);
     auto* data = static_cast<std::byte*>(buffer->data());
-    for (std::int64_t i = 0; i < std::min(n, m); ++i) std::memcpy(data + static_cast<std::size_t>(i * (m + 1)) * dtype.size(), &one, dtype.size());
+    for (std::int64_t i = 0; i < std::min(n, m); ++i)
+        std::memcpy(data + static_cast<std::size_t>(i * (m + 1)) * dtype.size(), &one, dtype.size());
     return detail::make_concrete(dtype, shape, std::move(buffer), at);
 }
 
@@ -116,7 +121,8 @@ Array linspace(double start, double stop, std::int64_t count, DType dtype, Locat
     if (!innermost_staging()) {
         auto buffer = detail::range_buffer(dtype, count, start, step);
         const std::uint64_t last = ir::bits_of(dtype, stop);
-        if (count > 1) std::memcpy(static_cast<std::byte*>(buffer->data()) + static_cast<std::size_t>(count - 1) * dtype.size(), &last, dtype.size());
+        if (count > 1)
+            std::memcpy(static_cast<std::byte*>(buffer->data()) + static_cast<std::size_t>(count - 1) * dtype.size(), &last, dtype.size());
         return detail::make_concrete(dtype, Shape({count}), std::move(buffer), at);
     }
     const Array i = iota(i64, Shape({count}), 0, at);

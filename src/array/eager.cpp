@@ -101,7 +101,8 @@ void add_operation(Key& key, const Operation& operation, std::uint64_t in_place)
     key.add(in_place);
     for (const Array& x : operation.operands) key.add(node(x).dtype(), node(x).shape());
     for (const ir::Type& t : operation.declared) key.add(t.dtype(), t.shape());
-    for (const ir::FunctionPtr& region : operation.regions) key.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.get())));
+    for (const ir::FunctionPtr& region : operation.regions)
+        key.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.get())));
     if (operation.attr) key.add(*operation.attr);
 }
 
@@ -113,7 +114,8 @@ std::uint64_t worth_in_place(const Operation& operation) {
     return mask;
 }
 
-/// A slice without strides whose elements lie in a row: copied here if the operand is there and the piece is small. Undefined when it is none.
+/// A slice without strides whose elements lie in a row: copied here if the operand is there and the piece is small. Undefined when it is
+/// none.
 Array small_piece(const Operation& operation) {
     const ArrayNode& n = node(operation.operands[0]);
     const auto& a = std::get<ir::SliceAttr>(*operation.attr);
@@ -132,7 +134,8 @@ Array small_piece(const Operation& operation) {
     const std::size_t size = n.dtype().size(), bytes = static_cast<std::size_t>(elements) * size;
     if (bytes > 4096) return {};
     auto copy = runtime::Buffer::allocate(bytes);
-    if (bytes) __builtin_memcpy(copy->data(), static_cast<const std::byte*>(n.buffer()->data()) + static_cast<std::size_t>(first) * size, bytes);
+    if (bytes)
+        __builtin_memcpy(copy->data(), static_cast<const std::byte*>(n.buffer()->data()) + static_cast<std::size_t>(first) * size, bytes);
     return make_concrete(n.dtype(), Shape(std::move(extents)), std::move(copy), operation.location);
 }
 
@@ -146,7 +149,11 @@ Array moving_slice(const Operation& operation) {
         operands.push_back(make_splat(i64, Shape(), static_cast<std::uint64_t>(a.start[i]), operation.location));
         sizes.push_back(a.limit[i] - a.start[i]);
     }
-    return run_now1({.code = ir::OpCode::dynamic_slice, .operands = operands, .attr = ir::make_attr(ir::DimsAttr{sizes}), .regions = {}, .declared = {},
+    return run_now1({.code = ir::OpCode::dynamic_slice,
+                     .operands = operands,
+                     .attr = ir::make_attr(ir::DimsAttr{sizes}),
+                     .regions = {},
+                     .declared = {},
                      .location = operation.location});
 }
 
@@ -167,7 +174,8 @@ Array without_code(const Operation& operation) {
         return {};
     case ir::OpCode::broadcast_in_dim:
         if (node(operation.operands[0]).is_splat() && node(operation.operands[0]).shape().rank() == 0)
-            return make_splat(node(operation.operands[0]).dtype(), operation.declared[0].shape(), node(operation.operands[0]).splat_bits(), operation.location);
+            return make_splat(node(operation.operands[0]).dtype(), operation.declared[0].shape(), node(operation.operands[0]).splat_bits(),
+                              operation.location);
         return {};
     case ir::OpCode::slice:
         if (Array piece = small_piece(operation); piece.defined()) return piece;

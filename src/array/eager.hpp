@@ -6,8 +6,8 @@
 #include <functional>
 #include <vector>
 
-/// Operations that run at once: each is a program of one operation (with the conversions and broadcasts that it implies), kept for the next time
-/// by operation, attribute and operand types. Values of numbers are no part of the key.
+/// Operations that run at once: each is a program of one operation (with the conversions and broadcasts that it implies), kept for the next
+/// time by operation, attribute and operand types. Values of numbers are no part of the key.
 namespace stithy::detail {
 
 /// A compiled operation.

@@ -37,12 +37,18 @@ Formula parse(std::string_view text, std::size_t inputs, const Location& at) {
         if (c == '-' && i + 1 < text.size() && text[i + 1] == '>' && !arrow_seen) {
             after_arrow = arrow_seen = true;
             ++i;
-        } else if (c == ',' && !after_arrow) f.inputs.emplace_back();
-        else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) (after_arrow ? f.output : f.inputs.back()) += c;
-        else fail("einsum", "the formula \"" + std::string(text) + "\" is not of the form \"ij,jk->ik\"", at);
+        } else if (c == ',' && !after_arrow)
+            f.inputs.emplace_back();
+        else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'))
+            (after_arrow ? f.output : f.inputs.back()) += c;
+        else
+            fail("einsum", "the formula \"" + std::string(text) + "\" is not of the form \"ij,jk->ik\"", at);
     }
     if (f.inputs.size() != inputs)
-        fail("einsum", "the formula \"" + std::string(text) + "\" has " + std::to_string(f.inputs.size()) + " inputs, given " + std::to_string(inputs), at);
+        fail("einsum",
+             "the formula \"" + std::string(text) + "\" has " + std::to_string(f.inputs.size()) + " inputs, given " +
+                 std::to_string(inputs),
+             at);
     if (!arrow_seen) { // letters that occur once, in alphabetical order
         std::string every;
         for (const std::string& s : f.inputs) every += s;
@@ -51,9 +57,13 @@ Formula parse(std::string_view text, std::size_t inputs, const Location& at) {
         std::sort(f.output.begin(), f.output.end());
     }
     for (char c : f.output) {
-        const bool known = std::any_of(f.inputs.begin(), f.inputs.end(), [&](const std::string& s) { return s.find(c) != std::string::npos; });
+        const bool known =
+            std::any_of(f.inputs.begin(), f.inputs.end(), [&](const std::string& s) { return s.find(c) != std::string::npos; });
         if (!known || std::count(f.output.begin(), f.output.end(), c) != 1)
-            fail("einsum", "the letter '" + std::string(1, c) + "' of the result in \"" + std::string(text) + "\" must occur once there and in an input", at);
+            fail("einsum",
+                 "the letter '" + std::string(1, c) + "' of the result in \"" + std::string(text) +
+                     "\" must occur once there and in an input",
+                 at);
     }
     return f;
 }
@@ -66,7 +76,9 @@ Lettered with_single_letters(Array x, std::string letters, const Location& at) {
         for (std::size_t j = letters.size() - 1; j > i; --j) {
             if (letters[i] != letters[j]) continue;
             const Shape shape = x.shape();
-            if (shape[i] != shape[j]) fail("einsum", "the letter '" + std::string(1, letters[i]) + "' stands for different extents of " + node(x).type().str(), at);
+            if (shape[i] != shape[j])
+                fail("einsum", "the letter '" + std::string(1, letters[i]) + "' stands for different extents of " + node(x).type().str(),
+                     at);
             const Array on = Operand(detail::counter(i64, shape, static_cast<std::int64_t>(i), at), at) ==
                              Operand(detail::counter(i64, shape, static_cast<std::int64_t>(j), at), at);
             x = where({on, at}, {x, at}, {0, at});
@@ -81,8 +93,10 @@ Lettered without_lonely(Lettered v, const std::string& needed, const Location& a
     Dims gone;
     std::string left;
     for (std::size_t i = 0; i < v.letters.size(); ++i) {
-        if (needed.find(v.letters[i]) == std::string::npos) gone.push_back(static_cast<std::int64_t>(i));
-        else left += v.letters[i];
+        if (needed.find(v.letters[i]) == std::string::npos)
+            gone.push_back(static_cast<std::int64_t>(i));
+        else
+            left += v.letters[i];
     }
     if (gone.empty()) return v;
     return {detail::reduced(ir::OpCode::add, v.x, gone, false, at), left};
@@ -105,7 +119,10 @@ Lettered product(const Lettered& a, const Lettered& b, const std::string& output
             continue;
         }
         if (a.x.shape()[i] != b.x.shape()[j])
-            fail("einsum", "the letter '" + std::string(1, c) + "' stands for different extents of " + node(a.x).type().str() + " and " + node(b.x).type().str(), at);
+            fail("einsum",
+                 "the letter '" + std::string(1, c) + "' stands for different extents of " + node(a.x).type().str() + " and " +
+                     node(b.x).type().str(),
+                 at);
         const bool kept = output.find(c) != std::string::npos;
         (kept ? dims.lhs_batch : dims.lhs_contract).push_back(static_cast<std::int64_t>(i));
         (kept ? dims.rhs_batch : dims.rhs_contract).push_back(static_cast<std::int64_t>(j));

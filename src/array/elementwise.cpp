@@ -37,7 +37,9 @@ Shape result_shape(const Request& r) {
 constexpr std::int64_t small_splat = 64; // elements; a smaller one is filled once and used like any array
 
 /// The operand enters the program as one rank-0 element: a number, or a splat array that is not worth its memory.
-bool is_single(const Operand& o) { return o.is_number() || (node(o.array()).is_splat() && node(o.array()).shape().elements() > small_splat); }
+bool is_single(const Operand& o) {
+    return o.is_number() || (node(o.array()).is_splat() && node(o.array()).shape().elements() > small_splat);
+}
 bool is_known(const Operand& o) { return o.is_number() || node(o.array()).is_splat(); }
 
 ir::FunctionPtr make_function(const Request& r) {
@@ -66,11 +68,31 @@ std::uint64_t single_bits(const Request& r, std::size_t i) {
     return convert_bits(node(o.array()).dtype(), node(o.array()).splat_bits(), r.dtypes[i]);
 }
 
+/// Whether no other operand is the same array (`std::move(a) + a`).
+bool is_only_mention(const Request& r, std::size_t i) {
+    for (std::size_t k = 0; k < r.operands.size(); ++k)
+        if (k != i && !r.operands[k]->is_number() && r.operands[k]->array().handle() == r.operands[i]->array().handle()) return false;
+    return true;
+}
+
+/// Calls the program; dying operands get their buffers back should that throw.
+Array call(const EagerProgram& program, const Request& r, std::span<Ref<runtime::Buffer>> inputs, std::uint64_t reusable) {
+    Array result;
+    try {
+        run_program(program, inputs, reusable, {&result, 1}, location_of(r));
+    } catch (...) {
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            if ((reusable >> i & 1) != 0 && inputs[i]) give_buffer_back(r.operands[i]->array(), std::move(inputs[i]));
+        throw;
+    }
+    return result;
+}
+
 Array run_eagerly(const Request& r) {
     std::uint64_t in_place = 0;
     Key key;
-    key.add(static_cast<std::uint64_t>(r.code) | r.operands.size() << 8 | std::uint64_t{1} << 16 | static_cast<std::uint64_t>(r.compare.direction) << 24 |
-            static_cast<std::uint64_t>(r.compare.kind) << 32);
+    key.add(static_cast<std::uint64_t>(r.code) | r.operands.size() << 8 | std::uint64_t{1} << 16 |
+            static_cast<std::uint64_t>(r.compare.direction) << 24 | static_cast<std::uint64_t>(r.compare.kind) << 32);
     for (std::size_t i = 0; i < r.operands.size(); ++i) {
         const Operand& o = *r.operands[i];
         const auto wanted = static_cast<std::uint64_t>(r.dtypes[i].code());
@@ -80,7 +102,8 @@ Array run_eagerly(const Request& r) {
         }
         const ArrayNode& n = node(o.array());
         key.add(n.dtype(), n.shape(), wanted | static_cast<std::uint64_t>(is_single(o)) << 9);
-        if (o.dying() && !n.is_splat() && n.type().bytes() >= least_bytes_in_place) in_place |= std::uint64_t{1} << i;
+        if (o.dying() && !n.is_splat() && n.type().bytes() >= least_bytes_in_place && is_only_mention(r, i))
+            in_place |= std::uint64_t{1} << i;
     }
     key.add(in_place);
     const Ref<EagerProgram> program = eager_program(key, in_place, [&] { return make_function(r); });
@@ -99,9 +122,7 @@ Array run_eagerly(const Request& r) {
         inputs[i] = take_buffer(o.array(), dying);
         if (dying && inputs[i].get() != node(o.array()).buffer().get()) reusable |= std::uint64_t{1} << i;
     }
-    Array result;
-    run_program(*program, {inputs, r.operands.size()}, reusable, {&result, 1}, location_of(r));
-    return result;
+    return call(*program, r, {inputs, r.operands.size()}, reusable);
 }
 
 Array run_traced(const Request& r) {
@@ -117,7 +138,11 @@ Array run_traced(const Request& r) {
         }
     }
     ir::AttrPtr attr = r.code == ir::OpCode::compare ? ir::make_attr(r.compare) : nullptr;
-    return bind1({.code = r.code, .operands = {operands, r.operands.size()}, .attr = std::move(attr), .regions = {}, .declared = {},
+    return bind1({.code = r.code,
+                  .operands = {operands, r.operands.size()},
+                  .attr = std::move(attr),
+                  .regions = {},
+                  .declared = {},
                   .location = location_of(r)});
 }
 } // namespace
@@ -157,7 +182,11 @@ Array compare(const char* name, ir::Direction direction, const Operand& a, const
     const Operand* operands[] = {&a, &b};
     const DType dtype = common_dtype(operands);
     const DType dtypes[] = {dtype, dtype};
-    return elementwise({.name = name, .code = ir::OpCode::compare, .operands = operands, .dtypes = dtypes, .compare = {direction, ir::CompareKind::number}});
+    return elementwise({.name = name,
+                        .code = ir::OpCode::compare,
+                        .operands = operands,
+                        .dtypes = dtypes,
+                        .compare = {direction, ir::CompareKind::number}});
 }
 
 Array to_array(const Operand& x) {

@@ -24,7 +24,8 @@ void save(const std::string& path, const Array& x, Location location) {
     const auto& buffer = n.buffer();
     buffer->wait();
     try {
-        runtime::write_npy(path, n.dtype(), n.shape(), {static_cast<const std::byte*>(buffer->data()), static_cast<std::size_t>(n.type().bytes())});
+        runtime::write_npy(path, n.dtype(), n.shape(),
+                           {static_cast<const std::byte*>(buffer->data()), static_cast<std::size_t>(n.type().bytes())});
     } catch (const Error& e) {
         fail("save", e.what(), location);
     }

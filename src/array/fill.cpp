@@ -37,7 +37,8 @@ void range_into(void* data, std::int64_t elements, double start, double step) {
         for (std::int64_t i = begin; i < end; ++i) {
             if constexpr (std::is_integral_v<T>)
                 out[i] = static_cast<T>(static_cast<std::int64_t>(start) + i * static_cast<std::int64_t>(step));
-            else out[i] = static_cast<T>(start + static_cast<double>(i) * step);
+            else
+                out[i] = static_cast<T>(start + static_cast<double>(i) * step);
         }
     });
 }

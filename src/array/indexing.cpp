@@ -55,7 +55,12 @@ Array updated_window(Array x, const Array& part, const detail::Window& w, const 
     operands.push_back(std::move(x));
     operands.push_back(part);
     operands.insert(operands.end(), w.starts.begin(), w.starts.end());
-    return detail::bind1({.code = OpCode::dynamic_update_slice, .operands = operands, .attr = nullptr, .regions = {}, .declared = {}, .location = at,
+    return detail::bind1({.code = OpCode::dynamic_update_slice,
+                          .operands = operands,
+                          .attr = nullptr,
+                          .regions = {},
+                          .declared = {},
+                          .location = at,
                           .dying = 1});
 }
 
@@ -67,8 +72,12 @@ Array update_window(const char* name, Array x, const Selection& s, Combine how, 
     if (how || s.has_arrays()) {
         std::vector<Array> operands{x};
         operands.insert(operands.end(), w.starts.begin(), w.starts.end());
-        const Array old = detail::bind1({.code = OpCode::dynamic_slice, .operands = operands, .attr = ir::make_attr(ir::DimsAttr{w.sizes}), .regions = {},
-                                         .declared = {}, .location = at});
+        const Array old = detail::bind1({.code = OpCode::dynamic_slice,
+                                         .operands = operands,
+                                         .attr = ir::make_attr(ir::DimsAttr{w.sizes}),
+                                         .regions = {},
+                                         .declared = {},
+                                         .location = at});
         part = combined(name, how, old, part, at);
         Array inside;
         for (std::int64_t axis : s.array_axes) {
@@ -115,7 +124,8 @@ Array update_scattered(Array x, const Selection& s, Combine how, const Array& va
         if (gone) {
             if (place < 0 && !s.batch_first) place = windows;
             attr.inserted_window_dims.push_back(axis);
-        } else attr.update_window_dims.push_back(windows++);
+        } else
+            attr.update_window_dims.push_back(windows++);
     }
     if (place < 0) place = 0;
     for (std::int64_t& d : attr.update_window_dims)
@@ -124,8 +134,13 @@ Array update_scattered(Array x, const Selection& s, Combine how, const Array& va
     const DType dtype = x.dtype();
     const ir::FunctionPtr region = how ? ops::combiner_region(*how, dtype) : ops::second_region(dtype);
     const Array operands[] = {std::move(x), detail::joined_indices(components, s.batch, at), value};
-    return detail::bind1({.code = OpCode::scatter, .operands = operands, .attr = ir::make_attr(std::move(attr)), .regions = {&region, 1}, .declared = {},
-                          .location = at, .dying = 1});
+    return detail::bind1({.code = OpCode::scatter,
+                          .operands = operands,
+                          .attr = ir::make_attr(std::move(attr)),
+                          .regions = {&region, 1},
+                          .declared = {},
+                          .location = at,
+                          .dying = 1});
 }
 
 Array update(const char* name, Array x, std::span<const Index> indices, Combine how, const Operand& value) {
@@ -142,8 +157,8 @@ Array update(const char* name, Array x, std::span<const Index> indices, Combine 
 }
 } // namespace
 
-Array Array::operator()(const Index& i0, const Index& i1, const Index& i2, const Index& i3, const Index& i4, const Index& i5, const Index& i6,
-                        const Index& i7) const {
+Array Array::operator()(const Index& i0, const Index& i1, const Index& i2, const Index& i3, const Index& i4, const Index& i5,
+                        const Index& i6, const Index& i7) const {
     const Given given({&i0, &i1, &i2, &i3, &i4, &i5, &i6, &i7});
     detail::node_of(*this, "indexing", i0.location());
     return detail::pick(*this, detail::select(*this, given.span()));

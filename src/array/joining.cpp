@@ -38,11 +38,15 @@ Array concatenate(std::span<const Array> parts, Axis axis, Location at) {
         bool fits = p.shape().rank() == first.rank();
         for (std::size_t i = 0; fits && i < first.rank(); ++i) fits = static_cast<std::int64_t>(i) == over || p.shape()[i] == first[i];
         if (!fits)
-            fail("concatenate", types_of(parts) + " do not join along axis " + std::to_string(over) + ": the other extents and the ranks must be equal", at);
+            fail("concatenate",
+                 types_of(parts) + " do not join along axis " + std::to_string(over) + ": the other extents and the ranks must be equal",
+                 at);
     }
     return detail::joined(like, over, at);
 }
-Array concatenate(std::initializer_list<Array> parts, Axis axis, Location at) { return concatenate(std::span(parts.begin(), parts.size()), axis, at); }
+Array concatenate(std::initializer_list<Array> parts, Axis axis, Location at) {
+    return concatenate(std::span(parts.begin(), parts.size()), axis, at);
+}
 Array concatenate(const std::vector<Array>& parts, Axis axis, Location at) { return concatenate(std::span<const Array>(parts), axis, at); }
 
 Array stack(std::span<const Array> parts, Axis axis, Location at) {
@@ -66,7 +70,10 @@ std::vector<Array> split(const Operand& x, std::int64_t count, Axis axis) {
     const std::int64_t over = check_axis("split", axis.value, a.shape().rank(), a, at);
     const std::int64_t extent = a.shape()[static_cast<std::size_t>(over)];
     if (count < 1 || extent % count != 0)
-        fail("split", "axis " + std::to_string(over) + " of " + node(a).type().str() + " does not divide into " + std::to_string(count) + " equal parts", at);
+        fail("split",
+             "axis " + std::to_string(over) + " of " + node(a).type().str() + " does not divide into " + std::to_string(count) +
+                 " equal parts",
+             at);
     std::vector<Array> parts;
     for (std::int64_t i = 0; i < count; ++i) parts.push_back(detail::sliced(a, over, i * (extent / count), (i + 1) * (extent / count), at));
     return parts;

@@ -32,18 +32,21 @@ struct AttrWriter {
     void operator()(const ir::PadAttr& a) const { all({&a.low, &a.high, &a.interior}); }
     void operator()(const ir::DotAttr& a) const { all({&a.lhs_batch, &a.rhs_batch, &a.lhs_contract, &a.rhs_contract}); }
     void operator()(const ir::GatherAttr& a) const {
-        all({&a.offset_dims, &a.collapsed_slice_dims, &a.operand_batching_dims, &a.start_indices_batching_dims, &a.start_index_map, &a.slice_sizes});
+        all({&a.offset_dims, &a.collapsed_slice_dims, &a.operand_batching_dims, &a.start_indices_batching_dims, &a.start_index_map,
+             &a.slice_sizes});
         key.add(a.index_vector_dim);
         key.add(static_cast<std::uint64_t>(a.indices_are_sorted));
     }
     void operator()(const ir::ScatterAttr& a) const {
-        all({&a.update_window_dims, &a.inserted_window_dims, &a.input_batching_dims, &a.scatter_indices_batching_dims, &a.scatter_dims_to_operand_dims});
+        all({&a.update_window_dims, &a.inserted_window_dims, &a.input_batching_dims, &a.scatter_indices_batching_dims,
+             &a.scatter_dims_to_operand_dims});
         key.add(a.index_vector_dim);
         key.add(static_cast<std::uint64_t>(a.indices_are_sorted) | static_cast<std::uint64_t>(a.unique_indices) << 1);
     }
     void operator()(const ir::WhileAttr& a) const { key.add(a.invariants); }
     void operator()(const ir::LoopAttr& a) const {
-        for (std::int64_t n : {a.invariants, a.carries, a.accumulators, a.xs, a.ys, a.length, static_cast<std::int64_t>(a.reverse)}) key.add(n);
+        for (std::int64_t n : {a.invariants, a.carries, a.accumulators, a.xs, a.ys, a.length, static_cast<std::int64_t>(a.reverse)})
+            key.add(n);
     }
     void operator()(const ir::CallAttr& a) const { key.add(std::string_view(a.name)); }
     void operator()(const ir::CustomCallAttr& a) const {

@@ -96,7 +96,8 @@ Array pow(const Operand& a, const Operand& b) {
         const Array x = detail::to_array(a, d.is_bool() ? i32 : d, "pow");
         if (*n == 0) return detail::constant(ir::Literal::splat(ir::Type(x.dtype(), x.shape()), 1), at);
         if (*n > 0) return power_by_squaring(x, *n, at);
-        if (!d.is_floating()) fail("pow", "an integer array to the power " + std::to_string(*n) + " is no integer; convert it with astype() first", at);
+        if (!d.is_floating())
+            fail("pow", "an integer array to the power " + std::to_string(*n) + " is no integer; convert it with astype() first", at);
         return Operand(1.0, at) / Operand(power_by_squaring(x, -*n, at), at);
     }
     return binary("pow", OpCode::power, a, b);

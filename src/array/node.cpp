@@ -57,6 +57,8 @@ Ref<runtime::Buffer> take_buffer(const Array& x, bool dying) {
     return buffer;
 }
 
+void give_buffer_back(const Array& x, Ref<runtime::Buffer> buffer) { static_cast<ArrayNode*>(x.handle())->buffer_ = std::move(buffer); }
+
 NodeCount* make_scalar(DType dtype, std::uint64_t bits, const std::source_location& location) {
     Array made = make_splat(dtype, Shape(), bits, location);
     if (innermost_staging()) made = stage_splat(made, location);

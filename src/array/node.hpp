@@ -37,10 +37,12 @@ public:
     [[nodiscard]] bool traced() const { return trace_ != nullptr; }
     /// Of a concrete array; null for a traced one. A splat's is made and filled at the first request.
     [[nodiscard]] const Ref<runtime::Buffer>& buffer() const {
-        if (!has_buffer_.load(std::memory_order_acquire)) [[unlikely]] fill_buffer();
+        if (!has_buffer_.load(std::memory_order_acquire)) [[unlikely]]
+            fill_buffer();
         return buffer_;
     }
-    /// True for a concrete array whose elements are all equal and known without reading (zeros, full, a number): traces take it as a constant operation.
+    /// True for a concrete array whose elements are all equal and known without reading (zeros, full, a number): traces take it as a
+    /// constant operation.
     [[nodiscard]] bool is_splat() const { return splat_; }
     [[nodiscard]] std::uint64_t splat_bits() const { return bits_; }
     [[nodiscard]] ir::Literal splat_literal() const { return ir::Literal::splat_bits(type(), bits_); }
@@ -57,6 +59,7 @@ private:
     friend Array make_concrete(DType, Shape, Ref<runtime::Buffer>, const Location&, Device);
     friend Array make_traced(Ref<Trace>, DType, Shape, Device, std::uint32_t, Array, const Location&);
     friend Ref<runtime::Buffer> take_buffer(const Array&, bool);
+    friend void give_buffer_back(const Array&, Ref<runtime::Buffer>);
 
     DType dtype_;
     Device device_;
@@ -82,10 +85,14 @@ Array make_concrete(DType dtype, Shape shape, Ref<runtime::Buffer> buffer, const
 Array make_splat(DType dtype, Shape shape, std::uint64_t bits, const Location& location = Location());
 /// A value of a trace: `id` as the trace likes; `below` is the value one level below, for recording traces.
 Array make_traced(Ref<Trace> trace, DType dtype, Shape shape, Device device, std::uint32_t id, Array below, const Location& location);
-/// The buffer of a concrete array; when `dying` and this is the only handle, the array is left without it, so that the buffer may be unique.
+/// The buffer of a concrete array; when `dying` and this is the only handle, the array is left without it, so that the buffer may be
+/// unique.
 Ref<runtime::Buffer> take_buffer(const Array& x, bool dying);
+/// Undoes `take_buffer` of a dying array.
+void give_buffer_back(const Array& x, Ref<runtime::Buffer> buffer);
 
-/// The concrete array under recorded values. Error that names `operation` when the value is staged (it has no number yet) or its trace has ended.
+/// The concrete array under recorded values. Error that names `operation` when the value is staged (it has no number yet) or its trace has
+/// ended.
 const Array& bottom(const Array& x, const char* operation, const Location& location);
 
 } // namespace stithy::detail

@@ -78,15 +78,18 @@ std::uint64_t number_as(const Operand& number, DType dtype, const char* operatio
     const DType own = number.number_dtype();
     if (own == dtype) return number.number_bits();
     if (dtype.is_integer() && !convert_exactly(own, number.number_bits(), dtype))
-        fail(operation, "the number " + element_text(own, number.number_bits()) + " does not fit " + std::string(dtype.name()) +
-             "; convert the array with astype() first", number.location());
+        fail(operation,
+             "the number " + element_text(own, number.number_bits()) + " does not fit " + std::string(dtype.name()) +
+                 "; convert the array with astype() first",
+             number.location());
     return convert_bits(own, number.number_bits(), dtype);
 }
 
 std::uint64_t convert_bits(DType source, std::uint64_t bits, DType to) {
     return with_element(source, bits, [&](auto v) -> std::uint64_t {
         if constexpr (std::is_same_v<decltype(v), double>) {
-            if (to.is_integer() && !fits(std::trunc(v), to)) return std::isnan(v) ? 0 : v < 0 ? static_cast<std::uint64_t>(limits_of(to).low) : limits_of(to).high;
+            if (to.is_integer() && !fits(std::trunc(v), to))
+                return std::isnan(v) ? 0 : v < 0 ? static_cast<std::uint64_t>(limits_of(to).low) : limits_of(to).high;
         }
         return ir::bits_of(to, v);
     });

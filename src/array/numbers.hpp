@@ -10,8 +10,8 @@
 /// Weak C++ numbers among arrays, and single elements as numbers.
 namespace stithy::detail {
 
-/// The dtype in which operands meet: that of the arrays, promoted; a weak number joins if its kind (bool < integer < floating) is not above,
-/// else i32 for an integer with bools and f64 for a floating number. Numbers alone promote as their own dtypes.
+/// The dtype in which operands meet: that of the arrays, promoted; a weak number joins if its kind (bool < integer < floating) is not
+/// above, else i32 for an integer with bools and f64 for a floating number. Numbers alone promote as their own dtypes.
 DType common_dtype(std::span<const Operand* const> operands);
 
 /// The bits of a weak number in a dtype. Error, for `operation`, for an integer that does not fit.

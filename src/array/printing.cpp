@@ -22,7 +22,8 @@ constexpr std::size_t line_width = 100;
 /// The elements that are printed, as text of one width.
 class Elements {
 public:
-    Elements(DType dtype, const Shape& shape, const std::byte* data) : dtype_(dtype), shape_(shape), data_(data), elide_(shape.elements() > threshold) {
+    Elements(DType dtype, const Shape& shape, const std::byte* data)
+        : dtype_(dtype), shape_(shape), data_(data), elide_(shape.elements() > threshold) {
         std::vector<std::int64_t> shown;
         collect(0, 0, shown);
         if (dtype_.is_floating()) choose_format(shown);
@@ -55,7 +56,8 @@ private:
         return dtype_ == f32 ? static_cast<double>(detail::from_bits<float>(bits(i))) : detail::from_bits<double>(bits(i));
     }
 
-    /// NumPy's choice: exponents where the numbers are large, tiny or far apart; else as many decimals as the longest number needs, at most 8.
+    /// NumPy's choice: exponents where the numbers are large, tiny or far apart; else as many decimals as the longest number needs, at
+    /// most 8.
     void choose_format(const std::vector<std::int64_t>& shown) {
         double high = 0, low = INFINITY;
         for (std::int64_t i : shown) {
@@ -124,7 +126,8 @@ void write(std::string& out, const Elements& elements, const Shape& shape, std::
             out += '\n';
             line_start = out.size();
             out += std::string(indent + 1, ' ');
-        } else out += ' ';
+        } else
+            out += ' ';
     };
     out += '[';
     for (std::int64_t i = 0; i < extent; ++i) {

@@ -10,25 +10,34 @@ namespace {
 using Kind = Index::Kind;
 constexpr const char* name = "indexing";
 
-[[noreturn]] void fail_index(const Array& x, const std::string& text, const Location& at) { fail(name, text + " of " + node(x).type().str(), at); }
+[[noreturn]] void fail_index(const Array& x, const std::string& text, const Location& at) {
+    fail(name, text + " of " + node(x).type().str(), at);
+}
 
-std::int64_t resolve(const Place& place, std::int64_t extent) { return place.from_end || place.value < 0 ? place.value + extent : place.value; }
+std::int64_t resolve(const Place& place, std::int64_t extent) {
+    return place.from_end || place.value < 0 ? place.value + extent : place.value;
+}
 
 AxisSelection integer_selection(const Array& x, const Index& index, std::size_t axis, std::int64_t extent) {
     const Place& place = index.range().start;
     const std::int64_t i = resolve(place, extent);
     if (i < 0 || i >= extent) {
-        const std::string given = place.from_end ? "end" + (place.value ? std::string(place.value < 0 ? " - " : " + ") + std::to_string(std::abs(place.value)) : std::string())
-                                                 : std::to_string(place.value);
-        fail_index(x, "index " + given + " is out of range for axis " + std::to_string(axis) + " of extent " + std::to_string(extent), index.location());
+        const std::string given =
+            place.from_end ? "end" + (place.value ? std::string(place.value < 0 ? " - " : " + ") + std::to_string(std::abs(place.value))
+                                                  : std::string())
+                           : std::to_string(place.value);
+        fail_index(x, "index " + given + " is out of range for axis " + std::to_string(axis) + " of extent " + std::to_string(extent),
+                   index.location());
     }
     return {.kind = Kind::integer, .start = i, .count = 1, .step = 1, .index = {}};
 }
 
 AxisSelection range_selection(const Index& index, std::int64_t extent) {
     const Range& r = index.range();
-    if (r.step <= 0) fail(name, "the step " + std::to_string(r.step) + " of a range must be positive; use flip() to go backwards", index.location());
-    const std::int64_t start = std::clamp(resolve(r.start, extent), std::int64_t{0}, extent), stop = std::clamp(resolve(r.stop, extent), std::int64_t{0}, extent);
+    if (r.step <= 0)
+        fail(name, "the step " + std::to_string(r.step) + " of a range must be positive; use flip() to go backwards", index.location());
+    const std::int64_t start = std::clamp(resolve(r.start, extent), std::int64_t{0}, extent),
+                       stop = std::clamp(resolve(r.stop, extent), std::int64_t{0}, extent);
     const std::int64_t count = stop > start ? (stop - start + r.step - 1) / r.step : 0;
     return {.kind = Kind::range, .start = start, .count = count, .step = count > 1 ? r.step : 1, .index = {}};
 }
@@ -41,7 +50,8 @@ Array normalised(const Array& index, std::int64_t extent, const Location& at) {
     const bool wide = d == i64 || d == u32 || d == u64;
     const Array signed_index = index.astype(wide ? i64 : i32, at);
     if (d.is_unsigned()) return signed_index;
-    return where({Operand(signed_index, at) < Operand(0, at), at}, {Operand(signed_index, at) + Operand(extent, at), at}, {signed_index, at});
+    return where({Operand(signed_index, at) < Operand(0, at), at}, {Operand(signed_index, at) + Operand(extent, at), at},
+                 {signed_index, at});
 }
 
 bool consumes_axis(const Index& i) { return i.kind() != Kind::new_axis && i.kind() != Kind::dots; }
@@ -62,8 +72,10 @@ public:
         if (used > rank) fail_index(x_, std::to_string(used) + " indices for the " + std::to_string(rank) + " axes", result_.location);
         if (dots > 1) fail(name, "more than one ellipsis", result_.location);
         for (const Index* i : indices_) {
-            if (i->kind() == Kind::dots) add_whole(rank - used);
-            else add(*i);
+            if (i->kind() == Kind::dots)
+                add_whole(rank - used);
+            else
+                add(*i);
         }
         if (dots == 0) add_whole(rank - used);
         finish();
@@ -104,12 +116,14 @@ private:
         } else {
             const Array& given = index.array();
             node_of(given, name, index.location());
-            if (extent == 0 && given.size() > 0) fail_index(x_, "an index array for axis " + std::to_string(axis) + ", which has no elements,", index.location());
+            if (extent == 0 && given.size() > 0)
+                fail_index(x_, "an index array for axis " + std::to_string(axis) + ", which has no elements,", index.location());
             if (!broadcast_shapes(result_.batch, given.shape()))
                 fail(name, "the index arrays do not broadcast: " + result_.batch.str() + " and " + given.shape().str(), index.location());
             result_.scalar_arrays = result_.scalar_arrays && given.shape().rank() == 0;
             result_.array_axes.push_back(static_cast<std::int64_t>(axis));
-            result_.axes.push_back({.kind = Kind::array, .start = 0, .count = 1, .step = 1, .index = normalised(given, extent, index.location())});
+            result_.axes.push_back(
+                {.kind = Kind::array, .start = 0, .count = 1, .step = 1, .index = normalised(given, extent, index.location())});
             parts_.push_back({Part::advanced, 1, true});
         }
     }
@@ -121,7 +135,8 @@ private:
                 first = std::min(first, i);
                 last = i;
             }
-        for (std::size_t i = first; result_.has_arrays() && i < last; ++i) result_.batch_first = result_.batch_first || parts_[i].what != Part::advanced;
+        for (std::size_t i = first; result_.has_arrays() && i < last; ++i)
+            result_.batch_first = result_.batch_first || parts_[i].what != Part::advanced;
         const auto add_batch = [&] {
             for (std::int64_t e : result_.batch) {
                 result_.shape.dims().push_back(e);
@@ -217,16 +232,22 @@ Array pick(const Array& x, const Selection& s) {
     if (s.strided) { // strides first, then the places
         Selection plain = s;
         for (AxisSelection& a : plain.axes)
-            if (a.kind == Kind::integer) a = {.kind = Kind::integer, .start = 0, .count = 1, .step = 1, .index = {}};
-            else if (a.kind == Kind::range) a = {.kind = Kind::range, .start = 0, .count = a.count, .step = 1, .index = {}};
+            if (a.kind == Kind::integer)
+                a = {.kind = Kind::integer, .start = 0, .count = 1, .step = 1, .index = {}};
+            else if (a.kind == Kind::range)
+                a = {.kind = Kind::range, .start = 0, .count = a.count, .step = 1, .index = {}};
         plain.strided = false;
         return pick(static_part(x, s), plain);
     }
     const Window w = window_of(s);
     std::vector<Array> operands{x};
     operands.insert(operands.end(), w.starts.begin(), w.starts.end());
-    const Array result = bind1({.code = ir::OpCode::dynamic_slice, .operands = operands, .attr = ir::make_attr(ir::DimsAttr{w.sizes}), .regions = {},
-                                .declared = {}, .location = s.location});
+    const Array result = bind1({.code = ir::OpCode::dynamic_slice,
+                                .operands = operands,
+                                .attr = ir::make_attr(ir::DimsAttr{w.sizes}),
+                                .regions = {},
+                                .declared = {},
+                                .location = s.location});
     return reshaped(result, s.shape, s.location);
 }
 

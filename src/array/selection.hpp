@@ -11,19 +11,19 @@ namespace stithy::detail {
 struct AxisSelection {
     Index::Kind kind = Index::Kind::all; ///< integer, range (all and ellipsis too) or array
     std::int64_t start = 0, count = 0, step = 1;
-    Array index;                         ///< of array: i32 or i64, negative ones counted from the end
+    Array index; ///< of array: i32 or i64, negative ones counted from the end
 };
 
 /// `x(...)` resolved against a shape.
 struct Selection {
     SmallVector<AxisSelection, 6> axes;
     SmallVector<std::int64_t, 2> array_axes;
-    bool scalar_arrays = true;  ///< every index array has rank 0
-    bool strided = false;       ///< some range has another step than 1
-    Shape batch;                ///< what the index arrays broadcast to
-    bool batch_first = false;   ///< index arrays are apart: their axes come first, as in NumPy
-    Shape shape;                ///< of x(...)
-    Shape plain_shape;          ///< the same without new axes
+    bool scalar_arrays = true; ///< every index array has rank 0
+    bool strided = false;      ///< some range has another step than 1
+    Shape batch;               ///< what the index arrays broadcast to
+    bool batch_first = false;  ///< index arrays are apart: their axes come first, as in NumPy
+    Shape shape;               ///< of x(...)
+    Shape plain_shape;         ///< the same without new axes
     Location location;
 
     [[nodiscard]] bool has_arrays() const { return !array_axes.empty(); }

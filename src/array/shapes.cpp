@@ -46,7 +46,12 @@ Array padded(const Array& x, const Array& value, const Dims& low, const Dims& hi
 
 Array joined(std::span<const Array> parts, std::int64_t axis, const Location& at) {
     if (parts.size() == 1) return parts[0];
-    return bind1({.code = OpCode::concatenate, .operands = parts, .attr = ir::make_attr(ir::DimAttr{axis}), .regions = {}, .declared = {}, .location = at});
+    return bind1({.code = OpCode::concatenate,
+                  .operands = parts,
+                  .attr = ir::make_attr(ir::DimAttr{axis}),
+                  .regions = {},
+                  .declared = {},
+                  .location = at});
 }
 
 Array counter(DType dtype, const Shape& shape, std::int64_t axis, const Location& at) {
@@ -88,8 +93,12 @@ Array reduced(OpCode combine, const Array& x, const Dims& axes, bool keep, const
         }
         const Array operands[] = {x, constant(ops::identity_literal(combine, n.dtype()), at)};
         const ir::FunctionPtr region = ops::combiner_region(combine, n.dtype());
-        result = bind1({.code = OpCode::reduce, .operands = operands, .attr = ir::make_attr(ir::DimsAttr{axes}), .regions = {&region, 1},
-                        .declared = {}, .location = at});
+        result = bind1({.code = OpCode::reduce,
+                        .operands = operands,
+                        .attr = ir::make_attr(ir::DimsAttr{axes}),
+                        .regions = {&region, 1},
+                        .declared = {},
+                        .location = at});
     }
     return keep ? reshaped(result, without_axes(n.shape(), axes, true), at) : result;
 }

@@ -22,14 +22,19 @@ Shape resolved(const Array& x, const Shape& wanted, const Location& at) {
     const std::int64_t have = node(x).shape().elements();
     std::int64_t known = 1, open = -1;
     for (std::size_t i = 0; i < wanted.rank(); ++i) {
-        if (wanted[i] == -1 && open < 0) open = static_cast<std::int64_t>(i);
-        else if (wanted[i] < 0) fail("reshape", "the shape " + wanted.str() + " has " + (wanted[i] == -1 ? "more than one -1" : "a negative extent"), at);
-        else known *= wanted[i];
+        if (wanted[i] == -1 && open < 0)
+            open = static_cast<std::int64_t>(i);
+        else if (wanted[i] < 0)
+            fail("reshape", "the shape " + wanted.str() + " has " + (wanted[i] == -1 ? "more than one -1" : "a negative extent"), at);
+        else
+            known *= wanted[i];
     }
     const bool fits = open < 0 ? known == have : known != 0 && have % known == 0;
     if (!fits)
-        fail("reshape", node(x).type().str() + " has " + std::to_string(have) + " elements, the shape " + wanted.str() + " holds " +
-             (open < 0 ? std::to_string(known) : "a multiple of " + std::to_string(known)), at);
+        fail("reshape",
+             node(x).type().str() + " has " + std::to_string(have) + " elements, the shape " + wanted.str() + " holds " +
+                 (open < 0 ? std::to_string(known) : "a multiple of " + std::to_string(known)),
+             at);
     Shape shape = wanted;
     if (open >= 0) shape.dims()[static_cast<std::size_t>(open)] = have / known;
     return shape;
@@ -87,7 +92,8 @@ Array swapaxes(const Operand& x, Axis a, Axis b) {
 Array moveaxis(const Operand& x, Axis from, Axis to) {
     const Array a = to_array(x);
     const std::size_t rank = a.shape().rank();
-    return detail::moved(a, check_axis("moveaxis", from.value, rank, a, x.location()), check_axis("moveaxis", to.value, rank, a, x.location()), x.location());
+    return detail::moved(a, check_axis("moveaxis", from.value, rank, a, x.location()),
+                         check_axis("moveaxis", to.value, rank, a, x.location()), x.location());
 }
 
 Array squeeze(const Operand& x, const Axes& axes) {
@@ -100,7 +106,8 @@ Array squeeze(const Operand& x, const Axes& axes) {
         gone = check_axes("squeeze", axes, a, x.location());
         for (std::int64_t axis : gone)
             if (a.shape()[static_cast<std::size_t>(axis)] != 1)
-                fail("squeeze", "axis " + std::to_string(axis) + " of " + node(a).type().str() + " has another extent than 1", x.location());
+                fail("squeeze", "axis " + std::to_string(axis) + " of " + node(a).type().str() + " has another extent than 1",
+                     x.location());
     }
     return reshaped(a, detail::without_axes(a.shape(), gone, false), x.location());
 }
@@ -129,7 +136,8 @@ Array flip(const Operand& x, const Axes& axes) {
 Array pad(const Operand& x, const std::vector<std::pair<std::int64_t, std::int64_t>>& widths, const Operand& value) {
     const Array a = to_array(x);
     if (widths.size() != a.shape().rank())
-        fail("pad", std::to_string(widths.size()) + " pairs of widths for " + node(a).type().str() + "; one for each axis is expected", x.location());
+        fail("pad", std::to_string(widths.size()) + " pairs of widths for " + node(a).type().str() + "; one for each axis is expected",
+             x.location());
     Dims low, high;
     for (const auto& [before, after] : widths) {
         if (before < 0 || after < 0) fail("pad", "a width is negative", x.location());

@@ -53,8 +53,12 @@ std::span<Trace* const> trace_stack() { return stack.traces; }
 Trace* innermost_staging() { return stack.staging; }
 
 Array stage_splat(const Array& splat, const Location& location) {
-    return bind1({.code = ir::OpCode::constant, .operands = {}, .attr = ir::make_attr(ir::ConstantAttr{node(splat).splat_literal()}),
-                  .regions = {}, .declared = {}, .location = location});
+    return bind1({.code = ir::OpCode::constant,
+                  .operands = {},
+                  .attr = ir::make_attr(ir::ConstantAttr{node(splat).splat_literal()}),
+                  .regions = {},
+                  .declared = {},
+                  .location = location});
 }
 
 } // namespace stithy::detail

@@ -25,8 +25,8 @@ struct Operation {
     std::uint64_t dying = 0;
 };
 
-/// One run of a user's function under a transformation, which collects its operations. Counted: values keep their trace's object alive after its end,
-/// so that a value that escaped can say so.
+/// One run of a user's function under a transformation, which collects its operations. Counted: values keep their trace's object alive
+/// after its end, so that a value that escaped can say so.
 class Trace : public RefCounted {
 public:
     enum class Kind : std::uint8_t {
@@ -46,8 +46,8 @@ public:
     [[nodiscard]] std::thread::id thread() const { return thread_; }
     [[nodiscard]] bool alive() const { return alive_.load(std::memory_order_acquire); }
 
-    /// Collects one operation. Operands are plain arrays, values of lower traces, or values of this trace; all checked (alive, this thread).
-    /// Results are arrays of this trace, or of a lower one where the result does not depend on this trace.
+    /// Collects one operation. Operands are plain arrays, values of lower traces, or values of this trace; all checked (alive, this
+    /// thread). Results are arrays of this trace, or of a lower one where the result does not depend on this trace.
     virtual Arrays bind(const Operation& operation) = 0;
 
 private:
@@ -71,7 +71,8 @@ private:
     Ref<Trace> trace_;
 };
 
-/// While it lives, this thread's stack of traces is cut off at `level` (0: empty): for whoever runs code on behalf of a lower trace, or of none.
+/// While it lives, this thread's stack of traces is cut off at `level` (0: empty): for whoever runs code on behalf of a lower trace, or of
+/// none.
 class TraceStackLimit {
 public:
     explicit TraceStackLimit(int level);

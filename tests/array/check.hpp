@@ -23,7 +23,9 @@ inline void expect_close(const Array& x, const Shape& shape, const std::vector<d
     const auto got = x.astype(f64).to_vector<double>();
     ASSERT_EQ(got.size(), values.size());
     for (std::size_t i = 0; i < got.size(); ++i) {
-        const bool same = std::isnan(values[i]) ? std::isnan(got[i]) : got[i] == values[i] || std::abs(got[i] - values[i]) <= tolerance * (1 + std::abs(values[i]));
+        const bool same = std::isnan(values[i])
+                              ? std::isnan(got[i])
+                              : got[i] == values[i] || std::abs(got[i] - values[i]) <= tolerance * (1 + std::abs(values[i]));
         EXPECT_TRUE(same) << "element " << i << " is " << got[i] << ", expected " << values[i];
     }
 }

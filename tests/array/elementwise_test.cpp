@@ -123,7 +123,8 @@ TEST(Math, RemaindersAndPowers) {
     expect_close(st::pow(st::array({2.0, 9.0}), 0.5), {2}, {std::sqrt(2.0), 3.0});
     expect_close(st::pow(2.0, st::array({3.0, -1.0})), {2}, {8, 0.5});
     expect_close(st::hypot(st::array({3.0, 1e300, 0.0}), st::array({4.0, 1e300, 0.0})), {3}, {5, std::sqrt(2.0) * 1e300, 0});
-    expect_close(st::logaddexp(st::array({0.0, 1000.0, -inf}), st::array({0.0, 1000.0, -inf})), {3}, {std::log(2.0), 1000 + std::log(2.0), -inf});
+    expect_close(st::logaddexp(st::array({0.0, 1000.0, -inf}), st::array({0.0, 1000.0, -inf})), {3},
+                 {std::log(2.0), 1000 + std::log(2.0), -inf});
     expect_parts(message([&] { return st::pow(a, -1); }), {"pow", "-1"});
 }
 
@@ -151,6 +152,10 @@ TEST(Math, DyingTemporariesKeepOtherHandlesIntact) {
     const Array c = std::move(b) * 3;
     EXPECT_EQ(alias.to_vector<double>()[9999], 2);
     EXPECT_EQ(c.to_vector<double>()[9999], 6);
+    Array twice = st::full({10000}, 3.0) + 0;
+    twice += twice;
+    EXPECT_EQ(twice.to_vector<double>()[7], 6);
+    EXPECT_EQ((std::move(twice) + twice).to_vector<double>()[7], 12); // NOLINT: the operands are references
     const Array d = (a + 1) * (a + 2) - 1;
     EXPECT_EQ(d.to_vector<double>()[5000], 5);
 }

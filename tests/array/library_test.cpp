@@ -105,7 +105,8 @@ TEST(Shaping, Joining) {
     const auto parts = st::split(grid(), 3, 1);
     ASSERT_EQ(parts.size(), 3u);
     expect_array<double>(parts[1], {2, 1}, {1, 4});
-    expect_parts(message([&] { return st::concatenate({st::ones({2, 3}), st::ones({4})}, 0); }), {"concatenate", "f64[2,3]", "f64[4]", "library_test.cpp:"});
+    expect_parts(message([&] { return st::concatenate({st::ones({2, 3}), st::ones({4})}, 0); }),
+                 {"concatenate", "f64[2,3]", "f64[4]", "library_test.cpp:"});
     expect_parts(message([&] { return st::stack({a, st::ones({3})}); }), {"stack", "f64[3]"});
     expect_parts(message([&] { return st::split(grid(), 2, 1); }), {"split", "2"});
 }
@@ -150,6 +151,7 @@ TEST(Products, Others) {
     expect_array<double>(st::einsum("ii", st::eye(3)), {}, {3});
     expect_array<double>(st::einsum("ij,ij->i", m, m), {2}, {5, 50});
     expect_array<double>(st::einsum("i,j->ji", a, b), {3, 2}, {3, 6, 4, 8, 5, 10});
+    expect_array<double>(st::trace(m), {}, {4});
     expect_parts(message([&] { return st::einsum("ij,jk->ik", m, m); }), {"einsum", "'j'"});
 }
 

@@ -39,14 +39,16 @@ public:
         std::vector<st::ops::Value> operands;
         for (const Array& x : operation.operands) operands.emplace_back(builder, builder.parameter(st::detail::node(x).type()));
         Arrays results;
-        for (const auto& v : st::ops::emit(builder, operation.code, operands, operation.attr, {operation.regions.begin(), operation.regions.end()}, operation.declared))
-            results.push_back(st::detail::make_traced(st::Ref<Trace>(this), v.dtype(), v.shape(), st::Device(), next++, {}, operation.location));
+        for (const auto& v : st::ops::emit(builder, operation.code, operands, operation.attr,
+                                           {operation.regions.begin(), operation.regions.end()}, operation.declared))
+            results.push_back(
+                st::detail::make_traced(st::Ref<Trace>(this), v.dtype(), v.shape(), st::Device(), next++, {}, operation.location));
         return results;
     }
 
     Array wrap(const Array& below) {
-        return st::detail::make_traced(st::Ref<Trace>(this), below.dtype(), below.shape(), st::Device(), next++, is_staging() ? Array() : below,
-                                       stithy::Location());
+        return st::detail::make_traced(st::Ref<Trace>(this), below.dtype(), below.shape(), st::Device(), next++,
+                                       is_staging() ? Array() : below, stithy::Location());
     }
 
     std::vector<std::string> notes;
