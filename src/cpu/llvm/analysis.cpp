@@ -194,6 +194,27 @@ Analysis analyse(const Nest& nest, bool fuse) {
     return result;
 }
 
+namespace {
+
+/// Whether an access of the body goes to places that are not side by side: its lanes are fetched one by one anyway.
+bool has_scattered_access(const Nest& nest, const Analysis& analysis, NestValue loop) {
+    std::vector<bool> unit(analysis.close[loop] - loop, false); // linear with stride 1 or -1
+    const auto is_unit = [&](NestValue v) { return v >= loop && unit[v - loop]; };
+    for (NestValue at = loop; at < analysis.close[loop]; ++at) {
+        const Instruction& i = nest.code[at];
+        if (at == loop) unit[0] = true;
+        else if (i.code == Code::apply && (i.op == OpCode::add || i.op == OpCode::subtract))
+            unit[at - loop] = (is_unit(i.a) && analysis.shape[i.b] == Shape::uniform) || (is_unit(i.b) && analysis.shape[i.a] == Shape::uniform);
+        else if (i.code == Code::load || i.code == Code::store) {
+            const bool one_place = analysis.shape[i.a] == Shape::uniform && analysis.shape[i.b] == Shape::uniform;
+            if (!one_place && !is_unit(i.b)) return true;
+        }
+    }
+    return false;
+}
+
+} // namespace
+
 VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValue loop, int vector_bytes) {
     VectorPlan plan;
     std::size_t widest = 1;
@@ -220,7 +241,7 @@ VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValu
     }
     plan.lanes = std::max(1, vector_bytes / static_cast<int>(widest));
     // Calls lose all registers and hide latency themselves.
-    const bool chained = chains > 0 && chains <= 3 && !calls;
+    const bool chained = chains > 0 && chains <= 3 && !calls && !has_scattered_access(nest, analysis, loop);
     if (chained) plan.copies = chains == 1 && plan.lanes < 32 && !slow ? 4 : 2;
     plan.one_masked = plan.copies == 1 && plan.lanes < 64 && vector_bytes == 64 && (calls || work > 16 || blocks > 0);
     return plan;
