@@ -39,7 +39,8 @@ Types infer_dot(const InferContext& c) {
         for (std::size_t i = 0; equal && i < left.size(); ++i)
             equal = a.shape()[static_cast<std::size_t>(left[i])] == b.shape()[static_cast<std::size_t>(right[i])];
         if (!equal)
-            refuse(c, "axes " + text_of(left) + " of " + a.str() + " and " + text_of(right) + " of " + b.str() + " differ in extent, expected equal ones");
+            refuse(c, "axes " + text_of(left) + " of " + a.str() + " and " + text_of(right) + " of " + b.str() +
+                          " differ in extent, expected equal ones");
     };
     pairs(d.lhs_batch, d.rhs_batch);
     pairs(d.lhs_contract, d.rhs_contract);
@@ -72,31 +73,42 @@ Dims range_of(std::size_t first, std::size_t count) {
     return dims;
 }
 
+/// Whether reading axes `where[i]` of a product gives it as it is.
+bool is_in_order(const Dims& where) { return where == range_of(0, where.size()); }
+
 /// Cotangent of one side. `known` is the other side's value; its free axes are contracted with the cotangent's.
-Value transpose_side(Value ct, Value known, const Type& side, const Dims& batch, const Dims& contract, const Dims& known_batch, const Dims& known_contract,
-                     std::size_t ct_free_first) {
-    const Dims known_free = free_axes(known.rank(), known_batch, known_contract);
-    ir::DotAttr d;
-    d.lhs_batch = range_of(0, batch.size());
-    d.lhs_contract = range_of(ct_free_first, known_free.size());
-    d.rhs_batch = known_batch;
-    d.rhs_contract = known_free;
+Value transpose_side(Value ct, Value known, const Type& side, const Dims& batch, const Dims& contract, const Dims& known_batch,
+                     const Dims& known_contract, std::size_t ct_free_first) {
+    const Dims known_free = free_axes(known.rank(), known_batch, known_contract), free = free_axes(side.rank(), batch, contract);
+    const Dims ct_batch = range_of(0, batch.size()), ct_contract = range_of(ct_free_first, known_free.size());
     known = convert(known, ct.dtype());
-    const Value raw = dot_general(ct, known, d); // batch, free axes of this side, contracted axes in the order of the known side's axes
-    // axis i of the side is axis where[i] of raw
-    const Dims free = free_axes(side.rank(), batch, contract);
-    Dims where(side.rank(), 0);
-    std::int64_t at = 0;
-    for (std::int64_t axis : batch) where[static_cast<std::size_t>(axis)] = at++;
-    for (std::int64_t axis : free) where[static_cast<std::size_t>(axis)] = at++;
-    Dims sorted = known_contract;
+    Dims sorted = known_contract; // the known side's contracted axes stand in a product in the order of its axes
     std::sort(sorted.begin(), sorted.end());
-    for (std::int64_t k : sorted) {
-        const auto i = static_cast<std::size_t>(std::find(known_contract.begin(), known_contract.end(), k) - known_contract.begin());
-        where[static_cast<std::size_t>(contract[i])] = at++;
-    }
-    const Dims identity = range_of(0, side.rank());
-    return convert(where == identity ? raw : transpose(raw, where), side.dtype());
+    // where each axis of the side stands in the product: batch, then the cotangent's and the known side's axes, or the other way round
+    const auto places = [&](bool ct_first) {
+        Dims where(side.rank(), 0);
+        std::int64_t at = 0;
+        for (std::int64_t axis : batch) where[static_cast<std::size_t>(axis)] = at++;
+        const auto put_free = [&] {
+            for (std::int64_t axis : free) where[static_cast<std::size_t>(axis)] = at++;
+        };
+        if (ct_first) put_free();
+        for (std::int64_t k : sorted) {
+            const auto i = static_cast<std::size_t>(std::find(known_contract.begin(), known_contract.end(), k) - known_contract.begin());
+            where[static_cast<std::size_t>(contract[i])] = at++;
+        }
+        if (!ct_first) put_free();
+        return where;
+    };
+    const bool ct_first = is_in_order(places(true)) || !is_in_order(places(false)); // no transposition where one order needs none
+    ir::DotAttr d;
+    if (ct_first)
+        d = {ct_batch, known_batch, ct_contract, known_free};
+    else
+        d = {known_batch, ct_batch, known_free, ct_contract};
+    const Value raw = ct_first ? dot_general(ct, known, d) : dot_general(known, ct, d);
+    const Dims where = places(ct_first);
+    return convert(is_in_order(where) ? raw : transpose(raw, where), side.dtype());
 }
 
 Values transpose_dot(const TransposeContext& c) {
@@ -107,7 +119,8 @@ Values transpose_dot(const TransposeContext& c) {
     const std::size_t lhs_free = c.types[0].rank() - batch - d.lhs_contract.size();
     if (c.linear[0])
         out[0] = transpose_side(ct, c.operands[1], c.types[0], d.lhs_batch, d.lhs_contract, d.rhs_batch, d.rhs_contract, batch + lhs_free);
-    if (c.linear[1]) out[1] = transpose_side(ct, c.operands[0], c.types[1], d.rhs_batch, d.rhs_contract, d.lhs_batch, d.lhs_contract, batch);
+    if (c.linear[1])
+        out[1] = transpose_side(ct, c.operands[0], c.types[1], d.rhs_batch, d.rhs_contract, d.lhs_batch, d.lhs_contract, batch);
     return out;
 }
 

@@ -21,7 +21,7 @@ std::uint64_t mix(std::uint64_t h, std::uint64_t v) { return (h ^ v) * 0x9E3779B
 class ShareCommon final : public Rewriter {
     using Table = std::unordered_multimap<std::uint64_t, std::size_t>; // hash -> index of the op in the builder
 
-    void enter(const Function&) override { table_.clear(); }
+    void enter(const Function&, std::int64_t) override { table_.clear(); }
 
     static std::uint64_t hash(const Op& op) {
         std::uint64_t h = static_cast<std::uint64_t>(op.code) + 1;

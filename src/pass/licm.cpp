@@ -51,7 +51,7 @@ Mask movable_ops(const Function& body, const Mask& invariant_parameters) {
 
 class HoistInvariants final : public Rewriter {
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
-        if (op.code != OpCode::loop && op.code != OpCode::while_) return false;
+        if ((op.code != OpCode::loop && op.code != OpCode::while_) || op.effect != ir::Effect::pure) return false;
         return hoist(builder, op, operands, types, results);
     }
 

@@ -1,9 +1,12 @@
 #include "pass/optimize.hpp"
 
+#include "pass/accumulate.hpp"
 #include "pass/counted_while.hpp"
 #include "pass/cse.hpp"
 #include "pass/dce.hpp"
+#include "pass/induction.hpp"
 #include "pass/inline_calls.hpp"
+#include "pass/invariant_carries.hpp"
 #include "pass/licm.hpp"
 #include "pass/outer_products.hpp"
 #include "pass/simplify.hpp"
@@ -15,8 +18,17 @@ namespace stithy::pass {
 
 namespace {
 constexpr Pass list[] = {
-    {"inline", inline_calls},          {"simplify", simplify},  {"count-whiles", count_whiles}, {"cse", share_common}, {"licm", hoist_invariants},
-    {"dce", drop_dead},                {"outer-products", gather_outer_products},
+    {"inline", inline_calls},
+    {"simplify", simplify},
+    {"accumulate", join_accumulators},
+    {"invariants", settle_invariants},
+    {"count-whiles", count_whiles},
+    {"induction", derive_counters},
+    {"simplify", simplify, true},
+    {"cse", share_common},
+    {"licm", hoist_invariants},
+    {"dce", drop_dead},
+    {"outer-products", gather_outer_products},
 };
 
 bool is_off(std::string_view name, std::string_view off) {
@@ -41,10 +53,12 @@ std::string_view off_by_environment() {
 std::span<const Pass> passes() { return list; }
 
 ir::FunctionPtr optimize(const ir::FunctionPtr& f, const PassOptions& options) {
-    ir::FunctionPtr out = f;
+    ir::FunctionPtr out = f, simplified = f;
     for (const Pass& pass : list) {
+        if (pass.again && out == simplified) continue;
         if (is_off(pass.name, options.off) || is_off(pass.name, off_by_environment())) continue;
         out = pass.run(out);
+        if (pass.run == simplify) simplified = out;
         if (options.after) options.after(pass.name, *out);
     }
     return out;

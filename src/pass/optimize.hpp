@@ -11,12 +11,14 @@ namespace stithy::pass {
 struct Pass {
     std::string_view name;
     ir::FunctionPtr (*run)(const ir::FunctionPtr&);
+    bool again = false; ///< left out unless a pass since the one before it of this name changed something
 };
 /// All passes in the order in which `optimize` runs them; a name may come twice.
 std::span<const Pass> passes();
 
 struct PassOptions {
-    /// Names of passes to leave out, separated by commas; "all" leaves out every one that is not needed to run (calls are inlined all the same).
+    /// Names of passes to leave out, separated by commas; "all" leaves out every one that is not needed to run (calls are inlined all the
+    /// same).
     std::string_view off;
     /// Called after each pass with its name and what it made: for dumps and for verification in tests.
     std::function<void(std::string_view, const ir::Function&)> after;

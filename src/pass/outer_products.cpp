@@ -8,11 +8,12 @@ namespace stithy::pass {
 
 namespace {
 
-/// A contribution `accumulator += g (outer) r` of a loop's body.
+/// A contribution `accumulator += product(left, right)` of a loop's body.
 struct Outer {
     std::size_t accumulator; ///< which of the loop's accumulators
     std::size_t add_op;      ///< the accumulator_add in the body
     ValueId left, right;     ///< the factors, values of the body
+    ir::DotAttr dims;        ///< of the product
 };
 
 constexpr std::int64_t least_bytes = 4096;       ///< smaller accumulators stay in the cache and in the loop
@@ -22,13 +23,6 @@ constexpr std::int64_t longest = 128, shortest = 16;
 const Op* defining(const Function& f, ValueId v) {
     const std::int32_t d = f.defining_op()[v];
     return d < 0 ? nullptr : &f.ops()[static_cast<std::size_t>(d)];
-}
-
-/// dot_general without contracted or batching axes, of two vectors or more.
-bool is_outer(const Op* op) {
-    if (!op || op->code != OpCode::dot_general) return false;
-    const auto& d = op->get<ir::DotAttr>();
-    return d.lhs_contract.empty() && d.lhs_batch.empty();
 }
 
 std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
@@ -46,9 +40,11 @@ std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
             if (add.operands.empty() || !body.type(add.operands[0]).is_accumulator()) break;
             if (add.code == OpCode::accumulator_add && uses[add.operands[1]] == 1) {
                 const Op* product = defining(body, add.operands[1]);
-                if (is_outer(product)) {
-                    const std::int64_t bytes = body.type(v).bytes(), factors = body.type(product->operands[0]).bytes() + body.type(product->operands[1]).bytes();
-                    if (bytes >= least_bytes && factors < 2 * bytes) found.push_back({a, index, product->operands[0], product->operands[1]});
+                if (product && product->code == OpCode::dot_general) {
+                    const std::int64_t bytes = body.type(v).bytes(),
+                                       factors = body.type(product->operands[0]).bytes() + body.type(product->operands[1]).bytes();
+                    if (bytes >= least_bytes && factors < 2 * bytes)
+                        found.push_back({a, index, product->operands[0], product->operands[1], product->get<ir::DotAttr>()});
                 }
             }
             v = add.operands[0];
@@ -59,7 +55,7 @@ std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
 
 class GatherOuterProducts final : public Rewriter {
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type>, Values& results) override {
-        if (op.code != OpCode::loop) return false;
+        if (op.code != OpCode::loop || op.effect != ir::Effect::pure) return false;
         const auto& attr = op.get<LoopAttr>();
         if (attr.length < 2 * shortest) return false;
         const LoopLayout layout(attr);
@@ -69,11 +65,13 @@ class GatherOuterProducts final : public Rewriter {
         return true;
     }
 
-    /// Builds: loop over chunks { loop over the chunk's steps that stacks the factors; one product for each accumulation }, then the same for the steps that are left.
+    /// Builds: loop over chunks { loop over the chunk's steps that stacks the factors; one product for each accumulation }, then the same
+    /// for the steps that are left.
     class Chunked {
     public:
         Chunked(Builder& builder, const Op& op, std::span<const Value> operands, const std::vector<Outer>& outers)
-            : builder_(builder), op_(op), attr_(op.get<LoopAttr>()), layout_(attr_), body_(*op.regions[0]), outers_(outers), operands_(operands.begin(), operands.end()) {
+            : builder_(builder), op_(op), attr_(op.get<LoopAttr>()), layout_(attr_), body_(*op.regions[0]), outers_(outers),
+              operands_(operands.begin(), operands.end()) {
             std::int64_t widest = 1;
             for (const Outer& o : outers_) widest = std::max({widest, body_.type(o.left).bytes(), body_.type(o.right).bytes()});
             chunk_ = std::clamp(chunk_bytes / widest / shortest * shortest, shortest, longest);
@@ -87,7 +85,9 @@ class GatherOuterProducts final : public Rewriter {
             Values head, tail; // ys of the chunks, of the rest
             auto run_head = [&] { head = run_chunks(carried, chunks, split); };
             auto run_tail = [&] {
-                if (rest > 0) tail = run_block(builder_, carried, invariants(), xs_between(split, attr_.length), counter_offset(builder_, split), rest);
+                if (rest > 0)
+                    tail =
+                        run_block(builder_, carried, invariants(), xs_between(split, attr_.length), counter_offset(builder_, split), rest);
             };
             if (attr_.reverse) {
                 run_tail();
@@ -106,13 +106,26 @@ class GatherOuterProducts final : public Rewriter {
 
     private:
         [[nodiscard]] Values invariants() const {
-            return {operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip), operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip + layout_.invariants)};
+            return {operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip),
+                    operands_.begin() + static_cast<std::ptrdiff_t>(layout_.trip + layout_.invariants)};
         }
 
         /// Whether a value of the body is a slice of an xs.
         [[nodiscard]] bool is_x(ValueId v) const { return v < body_.parameter_count() && layout_.is_x(v); }
 
-        static Value counter_offset(Builder& b, std::int64_t offset) { return ops::constant(b, ir::Literal::splat(Type(i64, Shape{}), offset)); }
+        /// The product of stacked factors: the steps' axis leads both and is contracted with what the product contracts.
+        static ir::DotAttr over_steps(const ir::DotAttr& one) {
+            ir::DotAttr d = one;
+            for (Dims* dims : {&d.lhs_batch, &d.rhs_batch, &d.lhs_contract, &d.rhs_contract})
+                for (std::int64_t& axis : *dims) ++axis;
+            d.lhs_contract.insert(0, 0);
+            d.rhs_contract.insert(0, 0);
+            return d;
+        }
+
+        static Value counter_offset(Builder& b, std::int64_t offset) {
+            return ops::constant(b, ir::Literal::splat(Type(i64, Shape{}), offset));
+        }
 
         Values xs_between(std::int64_t from, std::int64_t to) {
             Values xs;
@@ -152,7 +165,8 @@ class GatherOuterProducts final : public Rewriter {
             std::vector<ValueId> results = ids_of(in_carried);
             for (const Value& y : ys) results.push_back(y.id());
             const FunctionPtr body = b.finish(std::move(results));
-            Values out = append_op(builder_, OpCode::loop, all, ir::make_attr(outer), {body}, ir::loop_result_types(outer, *body), op_.location);
+            Values out =
+                append_op(builder_, OpCode::loop, all, ir::make_attr(outer), {body}, ir::loop_result_types(outer, *body), op_.location);
             for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = out[i];
             Values flat;
             for (std::size_t y = carried.size(); y < out.size(); ++y) {
@@ -164,11 +178,12 @@ class GatherOuterProducts final : public Rewriter {
             return flat;
         }
 
-        /// `steps` steps with stacked factors, then the products. `first` is the counter of step 0 of the block. Updates `carried`, returns the ys.
+        /// `steps` steps with stacked factors, then the products. `first` is the counter of step 0 of the block. Updates `carried`, returns
+        /// the ys.
         Values run_block(Builder& b, Values& carried, const Values& invariants, const Values& xs, Value first, std::int64_t steps) {
             LoopAttr inner = attr_;
             inner.length = steps;
-            inner.invariants += 1; // the first counter
+            inner.invariants += 1;        // the first counter
             std::vector<ValueId> stacked; // body values to stack; factors that are xs need not be
             auto stack = [&](ValueId v) {
                 if (is_x(v) || std::find(stacked.begin(), stacked.end(), v) != stacked.end()) return;
@@ -184,7 +199,8 @@ class GatherOuterProducts final : public Rewriter {
             for (const Value& v : invariants) all.push_back(v);
             for (const Value& v : carried) all.push_back(v);
             for (const Value& v : xs) all.push_back(v);
-            const Values out = append_op(b, OpCode::loop, all, ir::make_attr(inner), {body}, ir::loop_result_types(inner, *body), op_.location);
+            const Values out =
+                append_op(b, OpCode::loop, all, ir::make_attr(inner), {body}, ir::loop_result_types(inner, *body), op_.location);
             for (std::size_t i = 0; i < carried.size(); ++i) carried[i] = out[i];
             auto factor = [&](ValueId v) {
                 if (is_x(v)) return xs[v - layout_.x(0)];
@@ -192,15 +208,15 @@ class GatherOuterProducts final : public Rewriter {
                 return out[layout_.results() + at];
             };
             for (const Outer& o : outers_) {
-                ir::DotAttr d;
-                d.lhs_contract = d.rhs_contract = Dims(1, 0);
                 Value& accumulator = carried[layout_.carries + o.accumulator];
-                accumulator = ops::accumulator_add(accumulator, ops::dot_general(factor(o.left), factor(o.right), d));
+                accumulator = ops::accumulator_add(accumulator, ops::dot_general(factor(o.left), factor(o.right), over_steps(o.dims)));
             }
-            return {out.begin() + static_cast<std::ptrdiff_t>(layout_.y_result(0)), out.begin() + static_cast<std::ptrdiff_t>(layout_.results())};
+            return {out.begin() + static_cast<std::ptrdiff_t>(layout_.y_result(0)),
+                    out.begin() + static_cast<std::ptrdiff_t>(layout_.results())};
         }
 
-        /// The body without the accumulations that are gathered: (step, first, invariants.., carries.., accumulators.., xs..) -> (.., ys.., stacked..).
+        /// The body without the accumulations that are gathered: (step, first, invariants.., carries.., accumulators.., xs..) -> (.., ys..,
+        /// stacked..).
         FunctionPtr step_body(const std::vector<ValueId>& stacked) {
             Builder b(body_.name());
             const Value step(b, b.parameter(Type(i64, Shape{}))), first(b, b.parameter(Type(i64, Shape{})));
@@ -214,7 +230,8 @@ class GatherOuterProducts final : public Rewriter {
                     table[op.first_result] = table[op.operands[0]];
                     continue;
                 }
-                const bool product = std::any_of(outers_.begin(), outers_.end(), [&](const Outer& o) { return body_.ops()[o.add_op].operands[1] == op.first_result; });
+                const bool product = std::any_of(outers_.begin(), outers_.end(),
+                                                 [&](const Outer& o) { return body_.ops()[o.add_op].operands[1] == op.first_result; });
                 if (product) continue;
                 const Values out = copy_op(b, body_, op, lookup(op.operands, table));
                 for (std::uint32_t r = 0; r < op.result_count; ++r) table[op.result(r)] = out[r];

@@ -4,8 +4,9 @@
 
 namespace stithy::pass {
 
-FunctionPtr Rewriter::run(const FunctionPtr& f) {
-    if (auto known = done_.find(f.get()); known != done_.end()) return known->second.second;
+FunctionPtr Rewriter::run(const FunctionPtr& f, std::int64_t context) {
+    for (auto [at, end] = done_.equal_range(f.get()); at != end; ++at)
+        if (at->second.context == context) return at->second.after;
     // regions first, so that tables of passes belong to one function at a time
     std::vector<std::vector<FunctionPtr>> regions(f->ops().size());
     bool changed = false;
@@ -13,11 +14,11 @@ FunctionPtr Rewriter::run(const FunctionPtr& f) {
         const Op& op = f->ops()[i];
         if (op.regions.empty() || !into_regions(op)) continue;
         for (const FunctionPtr& r : op.regions) {
-            regions[i].push_back(run(r));
+            regions[i].push_back(run(r, context_of(op)));
             changed = changed || regions[i].back() != r;
         }
     }
-    enter(*f);
+    enter(*f, context);
     Builder builder(f->name());
     Values table(f->value_count());
     for (std::size_t p = 0; p < f->parameter_count(); ++p)
@@ -50,7 +51,8 @@ FunctionPtr Rewriter::run(const FunctionPtr& f) {
         for (ValueId v : f->results()) ids.push_back(table[v].id());
         out = builder.finish(std::move(ids));
     }
-    done_.emplace(f.get(), std::pair{f, out});
+    out = complete(std::move(out));
+    done_.emplace(f.get(), Done{f, out, context});
     return out;
 }
 

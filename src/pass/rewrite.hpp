@@ -13,20 +13,29 @@ public:
     virtual ~Rewriter() = default;
 
     /// The rewritten function; `f` itself when nothing changed.
-    FunctionPtr run(const FunctionPtr& f);
+    FunctionPtr run(const FunctionPtr& f) { return run(f, 0); }
 
 protected:
-    /// Called for each operation after its operands and regions were rewritten. Returns true when it emitted the results itself (results.size() == op.result_count).
-    /// `op` has the new operands and regions; result types are `types`.
+    /// Called for each operation after its operands and regions were rewritten. Returns true when it emitted the results itself
+    /// (results.size() == op.result_count). `op` has the new operands and regions; result types are `types`.
     virtual bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) = 0;
-    /// A new function begins: passes with tables per function start anew.
-    virtual void enter(const Function&) {}
+    /// A new function begins: passes with tables per function start anew. `context` is what `context_of` gave.
+    virtual void enter(const Function&, std::int64_t context) { static_cast<void>(context); }
+    /// What a pass wants to know of the operation that a region belongs to.
+    virtual std::int64_t context_of(const Op&) const { return 0; }
     virtual void leave() {}
+    /// Called with each rewritten function: for what needs to see all of it.
+    virtual FunctionPtr complete(FunctionPtr f) { return f; }
     /// Whether regions are rewritten too.
     virtual bool into_regions(const Op&) const { return true; }
 
 private:
-    std::unordered_map<const Function*, std::pair<FunctionPtr, FunctionPtr>> done_; ///< keeps the keys alive; regions may be shared
+    struct Done {
+        FunctionPtr before, after; ///< `before` keeps the key alive
+        std::int64_t context;
+    };
+    FunctionPtr run(const FunctionPtr& f, std::int64_t context);
+    std::unordered_multimap<const Function*, Done> done_; ///< regions may be shared
 };
 
 /// The definition of a value of a builder, by search over its operations: null for a parameter.

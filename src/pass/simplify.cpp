@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 namespace stithy::pass {
@@ -17,14 +18,91 @@ bool is_identity(const Dims& dims) {
     return true;
 }
 
+/// Bounds of an integer.
+struct Range {
+    std::int64_t low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
+};
+
+/// Bounds of rank-0 integers that are computed from a loop's counter; nothing where they are not known, or where the arithmetic may wrap.
+class Ranges {
+public:
+    Ranges() = default;
+    /// Of a loop's body that runs `length` steps; < 0: not known.
+    explicit Ranges(std::int64_t length) : length_(length) {}
+
+    [[nodiscard]] std::optional<Range> of(const Builder& builder, ValueId v, int depth = 0) const {
+        const Type& type = builder.type(v);
+        if (!type.is_tensor() || type.rank() != 0 || !type.dtype().is_integer() || !type.dtype().is_signed() || depth > 8)
+            return std::nullopt;
+        const Op* op = definition(builder, v);
+        if (!op) {
+            if (v != 0 || length_ < 1) return std::nullopt;
+            return Range{0, length_ - 1};
+        }
+        const auto operand = [&](std::size_t i) { return of(builder, op->operands[i], depth + 1); };
+        switch (op->code) {
+        case OpCode::constant: {
+            const std::int64_t n = op->get<ir::ConstantAttr>().value.element_as_int(0);
+            return Range{n, n};
+        }
+        case OpCode::convert:
+            if (const auto x = operand(0)) return fit({x->low, x->high}, type.dtype());
+            return std::nullopt;
+        case OpCode::add:
+        case OpCode::subtract: {
+            const auto x = operand(0), y = x ? operand(1) : std::nullopt;
+            if (!y || !is_small(*x) || !is_small(*y)) return std::nullopt;
+            return fit(op->code == OpCode::add ? Range{x->low + y->low, x->high + y->high} : Range{x->low - y->high, x->high - y->low},
+                       type.dtype());
+        }
+        default: return std::nullopt;
+        }
+    }
+
+private:
+    static bool is_small(const Range& r) { return r.low > -(std::int64_t{1} << 61) && r.high < std::int64_t{1} << 61; }
+    static std::optional<Range> fit(Range r, DType dtype) {
+        const std::int64_t most = static_cast<std::int64_t>((std::uint64_t{1} << (8 * dtype.size() - 1)) - 1);
+        if (r.low < -most - 1 || r.high > most) return std::nullopt;
+        return r;
+    }
+    std::int64_t length_ = -1;
+};
+
 class Simplify final : public Rewriter {
+    std::int64_t context_of(const Op& op) const override { return op.code == OpCode::loop ? op.get<LoopAttr>().length : -1; }
+    void enter(const Function&, std::int64_t context) override { ranges_ = Ranges(context); }
+
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
         if (op.effect != ir::Effect::pure || types.size() != 1 || !types[0].is_tensor()) return false;
         if (operands.empty()) return false;
-        const Value value = simpler(builder, op, operands, types[0]);
+        Value value = simpler(builder, op, operands, types[0]);
+        if (!value && op.code == OpCode::compare) value = decided(builder, op);
         if (!value || !(value.type() == types[0])) return false;
         results.push_back(value);
         return true;
+    }
+
+    /// A comparison whose answer the operands' bounds give: JAX guards each index by `i < 0`.
+    Value decided(Builder& builder, const Op& op) const {
+        const auto x = ranges_.of(builder, op.operands[0]), y = x ? ranges_.of(builder, op.operands[1]) : std::nullopt;
+        if (!y) return {};
+        const auto answer = [&](bool yes) { return splat(builder, Type(boolean, Shape{}), yes ? 1 : 0); };
+        switch (op.get<ir::CompareAttr>().direction) {
+        case ir::Direction::lt:
+            if (x->high < y->low) return answer(true);
+            return x->low >= y->high ? answer(false) : Value();
+        case ir::Direction::le:
+            if (x->high <= y->low) return answer(true);
+            return x->low > y->high ? answer(false) : Value();
+        case ir::Direction::ge:
+            if (x->low >= y->high) return answer(true);
+            return x->high < y->low ? answer(false) : Value();
+        case ir::Direction::gt:
+            if (x->low > y->high) return answer(true);
+            return x->high <= y->low ? answer(false) : Value();
+        default: return {};
+        }
     }
 
     static Value simpler(Builder& builder, const Op& op, std::span<const Value> operands, const Type& type) {
@@ -48,7 +126,9 @@ class Simplify final : public Rewriter {
         }
     }
 
-    static Value splat(Builder& builder, const Type& type, std::uint64_t bits) { return ops::constant(builder, ir::Literal::splat_bits(type, bits)); }
+    static Value splat(Builder& builder, const Type& type, std::uint64_t bits) {
+        return ops::constant(builder, ir::Literal::splat_bits(type, bits));
+    }
 
     /// A rearranged splat constant is a splat constant.
     static Value splat_again(Builder& builder, Value x, const Type& type) {
@@ -96,7 +176,8 @@ class Simplify final : public Rewriter {
             if (is(0, 0)) return operands[1];
             return {};
         case OpCode::subtract: {
-            const bool plus_zero = constants[1] && constants[1]->element_as_double(0) == 0 && (!floating || !std::signbit(constants[1]->element_as_double(0)));
+            const bool plus_zero =
+                constants[1] && constants[1]->element_as_double(0) == 0 && (!floating || !std::signbit(constants[1]->element_as_double(0)));
             return plus_zero ? operands[0] : Value();
         }
         case OpCode::multiply:
@@ -169,6 +250,8 @@ class Simplify final : public Rewriter {
         }
         return ops::slice(operands[0], start, limit);
     }
+
+    Ranges ranges_;
 };
 
 } // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-
 namespace stithy::transform {
 
 std::vector<std::int32_t> defining_ops(const Builder& builder) {
@@ -44,7 +43,8 @@ void Stage::add(const Op& op) {
         break;
     case OpCode::loop: return split_loop(op, mask);
     case OpCode::while_:
-        fail("while_loop", "reverse mode through a loop of unknown length is not implemented yet; use fori_loop or scan, or differentiate forwards (jvp)",
+        fail("while_loop",
+             "reverse mode through a loop of unknown length is not implemented yet; use fori_loop or scan, or differentiate forwards (jvp)",
              op.location);
     default: break;
     }
@@ -128,7 +128,8 @@ std::vector<ValueId> needed_known(const Stage& stage, const Mask& forced) {
 
 Mask unknown_results_of(const Stage& stage, const Mask& forced) {
     Mask mask;
-    for (std::size_t r = 0; r < stage.f.results().size(); ++r) mask.push_back(stage.unknown[stage.f.results()[r]] || (!forced.empty() && forced[r]));
+    for (std::size_t r = 0; r < stage.f.results().size(); ++r)
+        mask.push_back(stage.unknown[stage.f.results()[r]] || (!forced.empty() && forced[r]));
     return mask;
 }
 
@@ -140,7 +141,8 @@ void drop_dead_for(Stage& stage, const Mask& unknown_results) {
 }
 
 /// Copies of the operations behind `ids` (ids of `from`), in order, through a table of what is there already.
-void copy_values(const Builder& from, const std::vector<std::int32_t>& definition, const std::vector<ValueId>& ids, Builder& to, Values& table) {
+void copy_values(const Builder& from, const std::vector<std::int32_t>& definition, const std::vector<ValueId>& ids, Builder& to,
+                 Values& table) {
     for (ValueId v : ids) {
         if (table[v]) continue;
         const Op& op = from.ops()[static_cast<std::size_t>(definition[v])];
@@ -154,7 +156,8 @@ void copy_values(const Builder& from, const std::vector<std::int32_t>& definitio
 }
 
 /// `ids` and everything behind them up to values that `table` holds, in order.
-std::vector<ValueId> closure(const Builder& from, const std::vector<std::int32_t>& definition, const std::vector<ValueId>& ids, const Values& table) {
+std::vector<ValueId> closure(const Builder& from, const std::vector<std::int32_t>& definition, const std::vector<ValueId>& ids,
+                             const Values& table) {
     Mask need(from.value_count(), false);
     for (ValueId v : ids) need[v] = true;
     std::vector<ValueId> order;
@@ -228,16 +231,20 @@ void Stage::split_call(const Op& op, const Mask& mask) {
     const Values out = append_op(builder, OpCode::call, operands, op.attr, {s.known}, s.known->result_types(), op.location);
     std::size_t at = 0;
     for (std::uint32_t r = 0; r < op.result_count; ++r) {
-        if (s.unknown_results[r]) unknown[op.result(r)] = true;
-        else bind_known(op, r, out[at++]);
+        if (s.unknown_results[r])
+            unknown[op.result(r)] = true;
+        else
+            bind_known(op, r, out[at++]);
     }
     if (!any(s.unknown_results)) return;
     Pending p = pending_like(op, s.unknown_results);
     p.op.regions = {s.unknown};
     p.types = s.unknown->result_types();
     for (const ResidualSource& source : s.residuals) {
-        if (source.kind == ResidualSource::parameter) p.operands.push_back(ref(op.operands[source.index]));
-        else p.operands.push_back({true, out[source.kind == ResidualSource::result ? source.index : s.known_results + source.index].id()});
+        if (source.kind == ResidualSource::parameter)
+            p.operands.push_back(ref(op.operands[source.index]));
+        else
+            p.operands.push_back({true, out[source.kind == ResidualSource::result ? source.index : s.known_results + source.index].id()});
     }
     for (std::size_t i = 0; i < mask.size(); ++i)
         if (mask[i]) p.operands.push_back({false, op.operands[i]});
@@ -292,8 +299,10 @@ void Stage::split_case(const Op& op, const Mask& mask) {
     const Values out = append_op(builder, op.code, operands, op.attr, std::move(known_regions), types, op.location);
     std::size_t at = 0;
     for (std::uint32_t r = 0; r < op.result_count; ++r) {
-        if (forced[r]) unknown[op.result(r)] = true;
-        else bind_known(op, r, out[at++]);
+        if (forced[r])
+            unknown[op.result(r)] = true;
+        else
+            bind_known(op, r, out[at++]);
     }
     if (!any(forced)) return;
 
@@ -313,8 +322,11 @@ void Stage::split_case(const Op& op, const Mask& mask) {
         for (std::size_t i = 0; i < captures.size(); ++i)
             if (captures[i]) by_capture[i] = Value(b, b.parameter(f.type(op.operands[i + 1]), true));
         for (const ResidualSource& source : splits[k].residuals) {
-            if (source.kind == ResidualSource::parameter) arguments.push_back(by_capture[source.index]);
-            else arguments.push_back(from_known[source.kind == ResidualSource::result ? source.index : known_results + slot_of[k][source.index]]);
+            if (source.kind == ResidualSource::parameter)
+                arguments.push_back(by_capture[source.index]);
+            else
+                arguments.push_back(
+                    from_known[source.kind == ResidualSource::result ? source.index : known_results + slot_of[k][source.index]]);
         }
         for (std::size_t i = 0; i < captures.size(); ++i)
             if (captures[i]) arguments.push_back(by_capture[i]);
@@ -328,7 +340,10 @@ void Stage::split_case(const Op& op, const Mask& mask) {
 namespace {
 /// Which groups a body's parameters are in, as counts of a LoopAttr.
 std::int64_t& group_count(LoopAttr& attr, const LoopLayout& layout, std::size_t p) {
-    return layout.is_invariant(p) ? attr.invariants : layout.is_carry(p) ? attr.carries : layout.is_accumulator(p) ? attr.accumulators : attr.xs;
+    return layout.is_invariant(p)     ? attr.invariants
+           : layout.is_carry(p)       ? attr.carries
+           : layout.is_accumulator(p) ? attr.accumulators
+                                      : attr.xs;
 }
 LoopAttr empty_groups(const LoopAttr& attr) {
     LoopAttr out = attr;
@@ -348,9 +363,13 @@ void Stage::split_loop(const Op& op, const Mask& mask) {
     const Mask unknown_results = unknown_results_of(body, forced);
     drop_dead_for(body, unknown_results);
     const std::vector<std::int32_t> definition = defining_ops(body.builder);
-    const LoopResiduals residuals = choose_loop_residuals(body, layout, needed_known(body, forced));
+    Mask stacked_results(layout.results(), false);
+    for (std::size_t r = layout.y_result(0); r < layout.results(); ++r) stacked_results[r] = !unknown_results[r];
+    const LoopResiduals residuals = choose_loop_residuals(body, layout, needed_known(body, forced), stacked_results);
     if (attr.length < 0 && !residuals.stacked.empty())
-        fail("loop", "reverse mode through a loop whose number of steps is a traced value is not implemented yet; give the bounds as C++ integers", op.location);
+        fail("loop",
+             "reverse mode through a loop whose number of steps is a traced value is not implemented yet; give the bounds as C++ integers",
+             op.location);
 
     // values that depend on invariants only, computed here once
     Values outer(body.builder.value_count());
@@ -368,8 +387,12 @@ void Stage::split_loop(const Op& op, const Mask& mask) {
         ++group_count(known_attr, layout, p);
     }
     std::vector<ValueId> known_results;
-    for (std::size_t r = 0; r < layout.results(); ++r)
-        if (!unknown_results[r]) known_results.push_back(body.known[body.f.results()[r]].id());
+    std::vector<std::size_t> known_place(layout.results(), 0);
+    for (std::size_t r = 0; r < layout.results(); ++r) {
+        if (unknown_results[r]) continue;
+        known_place[r] = known_results.size();
+        known_results.push_back(body.known[body.f.results()[r]].id());
+    }
     const std::size_t first_stacked = known_results.size();
     known_attr.ys = static_cast<std::int64_t>(first_stacked + residuals.stacked.size()) - known_attr.carries - known_attr.accumulators;
     known_results.insert(known_results.end(), residuals.stacked.begin(), residuals.stacked.end());
@@ -404,11 +427,15 @@ void Stage::split_loop(const Op& op, const Mask& mask) {
         ++unknown_attr.xs;
     }
     const std::size_t stacked_operands = p.operands.size();
-    for (ValueId v : residuals.stacked) {
+    std::vector<std::size_t> stacked_places; // among the known loop's results
+    auto stacked_group = [&](ValueId v, std::size_t place) {
         table[v] = Value(b, b.parameter(body.builder.type(v)));
         p.operands.push_back({true, ir::no_value}); // filled in below
+        stacked_places.push_back(place);
         ++unknown_attr.xs;
-    }
+    };
+    for (const LoopResiduals::Forwarded& r : residuals.forwarded) stacked_group(r.value, known_place[r.result]);
+    for (std::size_t s = 0; s < residuals.stacked.size(); ++s) stacked_group(residuals.stacked[s], first_stacked + s);
     unknown_group(layout.x(0), layout.parameters(), unknown_attr.xs);
     copy_values(body.builder, definition, residuals.recomputed, b, table);
     body.emit_pending(b, [&](ValueId id) { return table[id]; }, values);
@@ -423,14 +450,17 @@ void Stage::split_loop(const Op& op, const Mask& mask) {
 
     Values out;
     if (!known_body->results().empty())
-        out = append_op(builder, OpCode::loop, operands, ir::make_attr(known_attr), {known_body}, ir::loop_result_types(known_attr, *known_body), op.location);
+        out = append_op(builder, OpCode::loop, operands, ir::make_attr(known_attr), {known_body},
+                        ir::loop_result_types(known_attr, *known_body), op.location);
     std::size_t at = 0;
     for (std::uint32_t r = 0; r < op.result_count; ++r) {
-        if (unknown_results[r]) unknown[op.result(r)] = true;
-        else bind_known(op, r, out[at++]);
+        if (unknown_results[r])
+            unknown[op.result(r)] = true;
+        else
+            bind_known(op, r, out[at++]);
     }
     if (!any(unknown_results)) return;
-    for (std::size_t s = 0; s < residuals.stacked.size(); ++s) p.operands[stacked_operands + s].id = out[first_stacked + s].id();
+    for (std::size_t s = 0; s < stacked_places.size(); ++s) p.operands[stacked_operands + s].id = out[stacked_places[s]].id();
     p.op.attr = ir::make_attr(unknown_attr);
     p.op.regions = {unknown_body};
     p.types = ir::loop_result_types(unknown_attr, *unknown_body);

@@ -3,7 +3,8 @@
 
 namespace stithy::transform {
 
-/// The first half of a split: the known operations are in `builder`; the unknown ones wait in `pending` until it is decided how the known values they need reach them.
+/// The first half of a split: the known operations are in `builder`; the unknown ones wait in `pending` until it is decided how the known
+/// values they need reach them.
 class Stage {
 public:
     /// An operand of a pending operation: a value of the known builder, or a value of the split function that is unknown.
@@ -22,15 +23,16 @@ public:
 
     const Function& f;
     Builder builder;
-    Values known;      ///< by value of f; Value() where unknown
-    Mask unknown;      ///< by value of f
+    Values known;                          ///< by value of f; Value() where unknown
+    Mask unknown;                          ///< by value of f
     std::vector<ValueId> known_parameters; ///< parameter of f for each parameter of the known builder
     std::vector<Pending> pending;
 
     [[nodiscard]] Ref ref(ValueId v) const { return unknown[v] ? Ref{false, v} : Ref{true, known[v].id()}; }
     /// Drops pending operations that the given values of f do not need.
     void drop_dead(const std::vector<ValueId>& needed);
-    /// Emits the pending operations. `provided` maps ids of the known builder to values of `target`; `values` maps f's values and is filled in.
+    /// Emits the pending operations. `provided` maps ids of the known builder to values of `target`; `values` maps f's values and is filled
+    /// in.
     void emit_pending(Builder& target, const std::function<Value(ValueId)>& provided, Values& values) const;
 
 private:

@@ -208,7 +208,7 @@ inline void branched(List& list) {
                 {[](Builder&, View a) { return Values{ops::sin(a[0]) * a[1]}; }, [](Builder&, View a) { return Values{a[0] * a[0]}; }});
         });
     });
-    list.add("branch by value in a loop", {small({}, 1)}, [](Builder& b, View v) {
+    list.add("branch by value in a loop", {literal(0.62)}, [](Builder& b, View v) {
         return loop(b, 6, {.invariants = {v[0]}, .carries = {v[0]}}, [](const LoopView& l) {
             const Value big = ops::compare(l.carries[0], 0.5, ir::Direction::gt);
             return branch(
