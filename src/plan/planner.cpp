@@ -1,5 +1,6 @@
 #include "pass/inline_calls.hpp"
 #include "pass/optimize.hpp"
+#include "pass/unit_reductions.hpp"
 #include "plan/loop_emitter.hpp"
 #include "plan/memory.hpp"
 #include "plan/plan.hpp"
@@ -202,7 +203,7 @@ private:
 
 Plan make_plan(const ir::FunctionPtr& function, const PlanOptions& options) {
     runtime::bump(&runtime::Counters::plans);
-    const ir::FunctionPtr optimized = options.optimize ? pass::optimize(function) : pass::inline_calls(function);
+    const ir::FunctionPtr optimized = pass::settle_unit_reductions(options.optimize ? pass::optimize(function) : pass::inline_calls(function));
     return Maker(*optimized).run();
 }
 
