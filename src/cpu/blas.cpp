@@ -27,11 +27,11 @@ namespace {
 using Int = std::int64_t;
 
 // Sizes that decide how a product is cut. They depend on the shapes alone, never on the number of threads.
-constexpr Int panel_bytes = 16384;        ///< a packed panel of the left operand: half of a first-level cache
-constexpr Int block_bytes = 448 * 1024;   ///< packed columns of the right operand that a task works on: half of a second-level cache
-constexpr Int outer_limit = 8192;         ///< rows, and columns, that are packed at a time
-constexpr Int direct_limit = Int{1} << 24; ///< products of m n k up to this read the operands where they are
-constexpr Int parallel_work = Int{1} << 20; ///< multiply-adds below which threads do not pay
+constexpr Int panel_bytes = 16384;            ///< a packed panel of the left operand: half of a first-level cache
+constexpr Int block_bytes = 448 * 1024;       ///< packed columns of the right operand that a task works on: half of a second-level cache
+constexpr Int outer_limit = 8192;             ///< rows, and columns, that are packed at a time
+constexpr Int direct_limit = Int{1} << 24;    ///< products of m n k up to this read the operands where they are
+constexpr Int parallel_work = Int{1} << 20;   ///< multiply-adds below which threads do not pay
 constexpr Int vector_parallel = Int{1} << 18; ///< matrix elements below which a product with a vector stays on one thread
 
 /// One matrix product without batch.
@@ -53,7 +53,8 @@ template <class T>
 class Scratch {
 public:
     explicit Scratch(Int count)
-        : bytes_(static_cast<std::size_t>(count) * sizeof(T)), memory_(count == 0 ? nullptr : static_cast<T*>(runtime::try_allocate(bytes_))) {}
+        : bytes_(static_cast<std::size_t>(count) * sizeof(T)),
+          memory_(count == 0 ? nullptr : static_cast<T*>(runtime::try_allocate(bytes_))) {}
     ~Scratch() { runtime::deallocate(memory_, bytes_); }
     Scratch(const Scratch&) = delete;
     Scratch& operator=(const Scratch&) = delete;
@@ -77,7 +78,8 @@ void scale(const Product<T>& p) {
         }
 }
 
-/// The left operand is read where it is, and so is the right one unless it is stored transposed. Rows of c are shared among threads when `split`.
+/// The left operand is read where it is, and so is the right one unless it is stored transposed. Rows of c are shared among threads when
+/// `split`.
 template <class T>
 std::int32_t direct_product(const Product<T>& p, bool split) {
     const BlasKernels<T>& kernels = blas_kernels<T>();
@@ -102,8 +104,10 @@ std::int32_t direct_product(const Product<T>& p, bool split) {
         kernels.gemm_block(block);
     };
     const Int chunk = round_up(pieces(p.m, 4), kernels.rows);
-    if (!split || p.m * p.n * p.k < parallel_work || p.m <= chunk) rows(0, p.m);
-    else return runtime::parallel_for(p.m, chunk, rows);
+    if (!split || p.m * p.n * p.k < parallel_work || p.m <= chunk)
+        rows(0, p.m);
+    else
+        return runtime::parallel_for(p.m, chunk, rows);
     return 0;
 }
 
@@ -129,7 +133,8 @@ std::int32_t packed_product(const Product<T>& p) {
             for (Int t = begin; t < end; ++t) {
                 if (t < a_tasks) {
                     const Int i = t * pack_rows;
-                    kernels.pack(std::min(pack_rows, p.m - i), k, p.a + i * a_row + k0 * a_step, a_row, a_step, kernels.rows, packed_a.get() + i * k);
+                    kernels.pack(std::min(pack_rows, p.m - i), k, p.a + i * a_row + k0 * a_step, a_row, a_step, kernels.rows,
+                                 packed_a.get() + i * k);
                 } else {
                     const Int j = (t - a_tasks) * pack_columns;
                     kernels.pack(std::min(pack_columns, p.n - j), k, p.b + j * b_row + k0 * b_step, b_row, b_step, kernels.columns,
@@ -142,10 +147,19 @@ std::int32_t packed_product(const Product<T>& p) {
         const auto multiply = [&](Int begin, Int end) {
             for (Int t = begin; t < end; ++t) {
                 const Int i = t % down * row_block, j = t / down * column_block;
-                const GemmBlock<T> block{std::min(row_block, p.m - i), std::min(column_block, p.n - j), k,
-                                         packed_a.get() + i * k, 1, rows, rows * k,
-                                         packed_b.get() + j * k, columns, columns * k,
-                                         p.c + i * p.ldc + j, p.ldc, k0 == 0 ? p.beta : T{1}};
+                const GemmBlock<T> block{std::min(row_block, p.m - i),
+                                         std::min(column_block, p.n - j),
+                                         k,
+                                         packed_a.get() + i * k,
+                                         1,
+                                         rows,
+                                         rows * k,
+                                         packed_b.get() + j * k,
+                                         columns,
+                                         columns * k,
+                                         p.c + i * p.ldc + j,
+                                         p.ldc,
+                                         k0 == 0 ? p.beta : T{1}};
                 kernels.gemm_block(block);
             }
         };
@@ -158,8 +172,10 @@ template <class T>
 std::int32_t gemv_any(bool ta, Int m, Int n, const T* a, Int lda, const T* x, T beta, T* y) {
     const BlasKernels<T>& kernels = blas_kernels<T>();
     const auto part = [&](Int begin, Int end) {
-        if (ta) kernels.gemv_transposed(m, end - begin, a + begin, lda, x, beta, y + begin);
-        else kernels.gemv(end - begin, n, a + begin * lda, lda, x, beta, y + begin);
+        if (ta)
+            kernels.gemv_transposed(m, end - begin, a + begin, lda, x, beta, y + begin);
+        else
+            kernels.gemv(end - begin, n, a + begin * lda, lda, x, beta, y + begin);
     };
     const Int size = ta ? n : m, other = ta ? m : n;
     if (m * n < vector_parallel) {
@@ -278,19 +294,22 @@ std::span<const NativeSymbol> blas_symbols() {
 
 } // namespace stithy::cpu
 
-using stithy::runtime::Runtime;
 using std::int32_t;
 using std::int64_t;
+using stithy::runtime::Runtime;
 
 int32_t stithy_gemm_f64(Runtime* rt, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, const double* a, int64_t lda, const double* b,
-                        int64_t ldb, double beta, double* c, int64_t ldc, int64_t batch, int64_t stride_a, int64_t stride_b, int64_t stride_c) {
+                        int64_t ldb, double beta, double* c, int64_t ldc, int64_t batch, int64_t stride_a, int64_t stride_b,
+                        int64_t stride_c) {
     return stithy::cpu::gemm<double>(rt, {ta != 0, tb != 0, m, n, k, a, lda, b, ldb, beta, c, ldc}, batch, stride_a, stride_b, stride_c);
 }
 int32_t stithy_gemm_f32(Runtime* rt, int64_t ta, int64_t tb, int64_t m, int64_t n, int64_t k, const float* a, int64_t lda, const float* b,
-                        int64_t ldb, float beta, float* c, int64_t ldc, int64_t batch, int64_t stride_a, int64_t stride_b, int64_t stride_c) {
+                        int64_t ldb, float beta, float* c, int64_t ldc, int64_t batch, int64_t stride_a, int64_t stride_b,
+                        int64_t stride_c) {
     return stithy::cpu::gemm<float>(rt, {ta != 0, tb != 0, m, n, k, a, lda, b, ldb, beta, c, ldc}, batch, stride_a, stride_b, stride_c);
 }
-int32_t stithy_gemv_f64(Runtime* rt, int64_t ta, int64_t m, int64_t n, const double* a, int64_t lda, const double* x, double beta, double* y) {
+int32_t stithy_gemv_f64(Runtime* rt, int64_t ta, int64_t m, int64_t n, const double* a, int64_t lda, const double* x, double beta,
+                        double* y) {
     const bool t = ta != 0;
     return stithy::cpu::gemm<double>(rt, {t, false, t ? n : m, 1, t ? m : n, a, lda, x, 1, beta, y, 1}, 1, 0, 0, 0);
 }

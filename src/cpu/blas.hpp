@@ -11,8 +11,8 @@ extern "C" {
 /// c = op(a) op(b) + beta c, with op(a) m x k, op(b) k x n, c m x n, for each of `batch` triples; a batch stride may be 0.
 /// beta = 0 does not read c. k = 0 gives beta c.
 std::int32_t stithy_gemm_f64(stithy::runtime::Runtime*, std::int64_t ta, std::int64_t tb, std::int64_t m, std::int64_t n, std::int64_t k,
-                             const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c,
-                             std::int64_t ldc, std::int64_t batch, std::int64_t stride_a, std::int64_t stride_b, std::int64_t stride_c);
+                             const double* a, std::int64_t lda, const double* b, std::int64_t ldb, double beta, double* c, std::int64_t ldc,
+                             std::int64_t batch, std::int64_t stride_a, std::int64_t stride_b, std::int64_t stride_c);
 std::int32_t stithy_gemm_f32(stithy::runtime::Runtime*, std::int64_t ta, std::int64_t tb, std::int64_t m, std::int64_t n, std::int64_t k,
                              const float* a, std::int64_t lda, const float* b, std::int64_t ldb, float beta, float* c, std::int64_t ldc,
                              std::int64_t batch, std::int64_t stride_a, std::int64_t stride_b, std::int64_t stride_c);

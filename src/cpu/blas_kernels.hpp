@@ -3,8 +3,8 @@
 
 namespace stithy::cpu {
 
-/// A product c = a b + beta c of one block, cut into tiles. Row i, column p of `a` is at a[(i / rows) * a_panel + (i % rows) * a_row + p * a_step],
-/// where `rows` is the kernels' tile height; row p, column j of `b` at b[(j / columns) * b_panel + p * b_step + j % columns].
+/// A product c = a b + beta c of one block, cut into tiles. Row i, column p of `a` is at a[(i / rows) * a_panel + (i % rows) * a_row + p *
+/// a_step], where `rows` is the kernels' tile height; row p, column j of `b` at b[(j / columns) * b_panel + p * b_step + j % columns].
 /// Packed operands and plain matrices are both of this form.
 template <class T>
 struct GemmBlock {

@@ -14,7 +14,8 @@ namespace stithy::cpu {
 
 namespace {
 template <class T>
-constexpr BlasKernels<T> kernels = {tile_rows, tile_vectors * lanes_of<T>, gemm_block<T>, pack<T>, gemv<T>, gemv_transposed<T>, ger<T>, dot<T>};
+constexpr BlasKernels<T> kernels = {tile_rows, tile_vectors* lanes_of<T>, gemm_block<T>, pack<T>,
+                                    gemv<T>,   gemv_transposed<T>,        ger<T>,        dot<T>};
 } // namespace
 
 const BlasKernels<double>& blas_kernels_sse(double) { return kernels<double>; }

@@ -26,8 +26,10 @@ struct Range {
 
     Range() {
         void* memory = mmap(nullptr, range_bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (memory == MAP_FAILED) error = errno;
-        else base = static_cast<std::byte*>(memory);
+        if (memory == MAP_FAILED)
+            error = errno;
+        else
+            base = static_cast<std::byte*>(memory);
     }
 };
 
@@ -60,8 +62,8 @@ CodeBlock allocate_code(std::size_t executable, std::size_t writable) {
     std::size_t at = r.used.load(std::memory_order_relaxed);
     do {
         if (bytes > range_bytes - at)
-            throw Error("the memory for compiled code is used up: " + std::to_string(r.objects.load()) + " kernels take " + std::to_string(at) +
-                        " bytes, the limit is 256 MiB");
+            throw Error("the memory for compiled code is used up: " + std::to_string(r.objects.load()) + " kernels take " +
+                        std::to_string(at) + " bytes, the limit is 256 MiB");
     } while (!r.used.compare_exchange_weak(at, at + bytes, std::memory_order_relaxed));
     block.base = r.base + at;
     if (bytes != 0 && mprotect(block.base, bytes, PROT_READ | PROT_WRITE) != 0)

@@ -49,7 +49,7 @@ std::vector<std::string> module_candidates() {
 }
 
 bool readable(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
@@ -65,7 +65,8 @@ CompilerModule load_module() {
     CompilerModule module;
     module.compile = reinterpret_cast<LlvmCompileFunction>(dlsym(handle, llvm_compile_symbol));
     module.version = reinterpret_cast<LlvmVersionFunction>(dlsym(handle, llvm_version_symbol));
-    if (module.compile == nullptr || module.version == nullptr) throw Error("the compiler's module " + path + " is of another build: it lacks its functions");
+    if (module.compile == nullptr || module.version == nullptr)
+        throw Error("the compiler's module " + path + " is of another build: it lacks its functions");
     return module;
 }
 
@@ -97,7 +98,8 @@ std::string own_build_id() {
             bool here = false;
             for (int i = 0; i < info->dlpi_phnum; ++i) {
                 const auto& p = info->dlpi_phdr[i];
-                here |= p.p_type == PT_LOAD && s.address >= info->dlpi_addr + p.p_vaddr && s.address < info->dlpi_addr + p.p_vaddr + p.p_memsz;
+                here |=
+                    p.p_type == PT_LOAD && s.address >= info->dlpi_addr + p.p_vaddr && s.address < info->dlpi_addr + p.p_vaddr + p.p_memsz;
             }
             if (!here) return 0;
             for (int i = 0; i < info->dlpi_phnum; ++i) {
@@ -127,7 +129,7 @@ std::string own_build_id() {
 
 /// Size and time of a file: where it was replaced, so are these.
 std::string file_stamp(const std::string& path) {
-    struct stat status {};
+    struct stat status{};
     if (stat(path.c_str(), &status) != 0) return "none";
     return std::to_string(status.st_size) + "." + std::to_string(status.st_mtim.tv_sec) + "." + std::to_string(status.st_mtim.tv_nsec);
 }

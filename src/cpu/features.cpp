@@ -14,8 +14,8 @@ namespace {
 
 Isa machine_isa() {
     __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") &&
-                      __builtin_cpu_supports("bmi2");
+    const bool avx2 =
+        __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
     const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512cd");
     return avx512 ? Isa::avx512 : avx2 ? Isa::avx2 : Isa::sse;
@@ -43,7 +43,8 @@ Features find_features() {
     Features f;
     f.machine = machine_isa();
     f.isa = f.machine;
-    if (const char* wanted = std::getenv("STITHY_ISA"); wanted != nullptr && *wanted != '\0') f.isa = std::min(f.machine, parse_isa(wanted));
+    if (const char* wanted = std::getenv("STITHY_ISA"); wanted != nullptr && *wanted != '\0')
+        f.isa = std::min(f.machine, parse_isa(wanted));
     f.vector_bytes = f.isa == Isa::avx512 ? 64 : f.isa == Isa::avx2 ? 32 : 16;
     f.brand = brand_name();
     f.llvm_cpu = f.isa == Isa::avx512 ? "x86-64-v4" : f.isa == Isa::avx2 ? "x86-64-v3" : "x86-64-v2";
@@ -64,9 +65,7 @@ Isa parse_isa(std::string_view name) {
     throw Error("STITHY_ISA is '" + std::string(name) + "', expected sse, avx2 or avx512");
 }
 
-std::string_view isa_name(Isa isa) {
-    return isa == Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "sse";
-}
+std::string_view isa_name(Isa isa) { return isa == Isa::avx512 ? "avx512" : isa == Isa::avx2 ? "avx2" : "sse"; }
 
 std::string target_key() {
     const Features& f = features();

@@ -11,7 +11,9 @@ namespace {
 #if STITHY_SIMD_BYTES == 64
 constexpr int tile_rows = 8, tile_vectors = 3; // 24 accumulators of 32 registers
 #else
-constexpr int tile_rows = 4, tile_vectors = STITHY_SIMD_BYTES == 32 ? 3 : 2; // 12 of 16; with 16 bytes no fused multiply-add: a product needs a register too
+constexpr int tile_rows = 4, tile_vectors = STITHY_SIMD_BYTES == 32
+                                                ? 3
+                                                : 2; // 12 of 16; with 16 bytes no fused multiply-add: a product needs a register too
 #endif
 
 template <class T>
@@ -58,8 +60,10 @@ void tile(const Tile<T>& t) {
             const bool partial = Tail && v == Vectors - 1;
             Vector<T> value = sum[r][v];
             if (t.beta != T{0}) value = fma(broadcast(t.beta), partial ? load_first(c, last) : load(c), value);
-            if (partial) store_first(c, value, last);
-            else store(c, value);
+            if (partial)
+                store_first(c, value, last);
+            else
+                store(c, value);
         }
     }
 }

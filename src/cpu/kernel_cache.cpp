@@ -87,8 +87,8 @@ runtime::NativeFunction load(const std::string& object) {
 /// From the disk, else from the compiler.
 runtime::NativeFunction make_code(const plan::Nest& nest, const std::string& key) {
     const TargetOptions options = target_options();
-    const std::string disk_key = "kernel " + std::to_string(runtime::native_abi_version) + " " + target_key() + (options.bounds_checks ? " checked " : " ") +
-                                 build_identity() + "\n" + key;
+    const std::string disk_key = "kernel " + std::to_string(runtime::native_abi_version) + " " + target_key() +
+                                 (options.bounds_checks ? " checked " : " ") + build_identity() + "\n" + key;
     const runtime::Hash128 hash = runtime::hash128(disk_key);
     if (const std::optional<std::string> object = runtime::disk_get(hash, disk_key)) {
         try {
@@ -155,8 +155,10 @@ std::vector<runtime::NativeFunction> native_code(std::span<const plan::Nest* con
         const runtime::Hash128 hash = runtime::hash128(key);
         const std::lock_guard lock(t.mutex);
         const Entry* entry = t.find(hash, key);
-        if (entry == nullptr || entry->code == nullptr) missing.push_back(i);
-        else code[i] = entry->code;
+        if (entry == nullptr || entry->code == nullptr)
+            missing.push_back(i);
+        else
+            code[i] = entry->code;
     }
     for (std::size_t i = missing.size(); i < nests.size(); ++i) runtime::bump(&runtime::Counters::kernel_cache_hits);
     std::atomic<std::size_t> next{0};

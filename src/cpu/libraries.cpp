@@ -20,7 +20,9 @@ struct Description {
 Description description(Library library) {
     if (library == Library::openblas)
         // The serial build: others have threads of their own, and all builds share a soname, so a plain name could give any of them.
-        return {"OpenBLAS", "libopenblas0-serial", "STITHY_OPENBLAS",
+        return {"OpenBLAS",
+                "libopenblas0-serial",
+                "STITHY_OPENBLAS",
                 {"/usr/lib/x86_64-linux-gnu/openblas-serial/libopenblas.so.0", "/usr/lib/x86_64-linux-gnu/openblas-serial/libblas.so.3"}};
     return {"oneDNN", "libdnnl2", "STITHY_ONEDNN", {"/usr/lib/x86_64-linux-gnu/libdnnl.so.2", "libdnnl.so.2"}};
 }
@@ -44,7 +46,8 @@ std::string version_of(Library library, void* handle) {
         // "OpenBLAS 0.3.21 DYNAMIC_ARCH ... SapphireRapids SINGLE_THREADED"
         if (auto* config = reinterpret_cast<char* (*)()>(dlsym(handle, "openblas_get_config"))) {
             std::string text = config();
-            if (auto* core = reinterpret_cast<char* (*)()>(dlsym(handle, "openblas_get_corename")); core != nullptr && text.find(core()) == std::string::npos)
+            if (auto* core = reinterpret_cast<char* (*)()>(dlsym(handle, "openblas_get_corename"));
+                core != nullptr && text.find(core()) == std::string::npos)
                 text += std::string(" ") + core();
             while (!text.empty() && text.back() == ' ') text.pop_back();
             return text;
@@ -123,8 +126,10 @@ std::vector<std::string> describe_libraries() {
     std::vector<std::string> lines;
     for (int i = 0; i < library_count; ++i) {
         const LibraryInfo& info = library_info(static_cast<Library>(i));
-        if (info.why_missing.empty() || !info.path.empty()) lines.push_back(info.name + ": " + info.version + ", " + info.path);
-        else lines.push_back(info.name + ": missing (" + info.why_missing + "); on Debian: apt-get install " + info.package);
+        if (info.why_missing.empty() || !info.path.empty())
+            lines.push_back(info.name + ": " + info.version + ", " + info.path);
+        else
+            lines.push_back(info.name + ": missing (" + info.why_missing + "); on Debian: apt-get install " + info.package);
     }
     return lines;
 }

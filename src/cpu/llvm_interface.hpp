@@ -18,14 +18,14 @@ inline constexpr const char* llvm_version_symbol = "stithy_llvm_version";
 
 /// What to make code for.
 struct TargetOptions {
-    std::string cpu;                   ///< LLVM's name of the processor: "x86-64-v4"
-    std::string features;              ///< LLVM's feature string, may be empty
-    int vector_bytes = 64;             ///< 16, 32 or 64
-    std::string entry = entry_symbol;  ///< name of the exported function
-    bool bounds_checks = false;        ///< emit checks of every access (sanitizer builds)
-    bool want_object = true;           ///< false: only the texts asked for below
-    bool want_ir = false;              ///< fill CompileResult::ir
-    bool want_assembly = false;        ///< fill CompileResult::assembly
+    std::string cpu;                  ///< LLVM's name of the processor: "x86-64-v4"
+    std::string features;             ///< LLVM's feature string, may be empty
+    int vector_bytes = 64;            ///< 16, 32 or 64
+    std::string entry = entry_symbol; ///< name of the exported function
+    bool bounds_checks = false;       ///< emit checks of every access (sanitizer builds)
+    bool want_object = true;          ///< false: only the texts asked for below
+    bool want_ir = false;             ///< fill CompileResult::ir
+    bool want_assembly = false;       ///< fill CompileResult::assembly
 };
 
 /// What came of it.

@@ -17,9 +17,7 @@ constexpr std::uint32_t unwind_section = 0x70000001; // SHT_X86_64_UNWIND: not n
 constexpr std::size_t stub_bytes = 8;                // jmp *slot(%rip), padded
 constexpr std::size_t section_limit = std::size_t{1} << 24;
 
-[[noreturn]] void malformed(const std::string& what) {
-    internal_error("compiled object: " + what);
-}
+[[noreturn]] void malformed(const std::string& what) { internal_error("compiled object: " + what); }
 
 /// Reads a plain struct at an offset that may lie anywhere.
 template <class T>
@@ -67,7 +65,8 @@ private:
             Section s;
             s.header = read_at<Elf64_Shdr>(object_, header.e_shoff + i * sizeof(Elf64_Shdr));
             const Elf64_Shdr& h = s.header;
-            if (h.sh_type != SHT_NOBITS && h.sh_type != SHT_NULL && (h.sh_offset > object_.size() || object_.size() - h.sh_offset < h.sh_size))
+            if (h.sh_type != SHT_NOBITS && h.sh_type != SHT_NULL &&
+                (h.sh_offset > object_.size() || object_.size() - h.sh_offset < h.sh_size))
                 malformed("a section lies outside");
             if (h.sh_size > section_limit) malformed("a section is too large");
             sections_.push_back(s);
@@ -109,9 +108,12 @@ private:
         for (Section& s : sections_) {
             const Elf64_Shdr& h = s.header;
             const std::string_view name = text(*names_, h.sh_name);
-            if ((h.sh_flags & SHF_ALLOC) == 0 || h.sh_size == 0 || h.sh_type == unwind_section || name == ".eh_frame" || name.starts_with(".note")) continue;
+            if ((h.sh_flags & SHF_ALLOC) == 0 || h.sh_size == 0 || h.sh_type == unwind_section || name == ".eh_frame" ||
+                name.starts_with(".note"))
+                continue;
             if ((h.sh_flags & SHF_TLS) != 0) malformed("thread-local variables are not supported");
-            if (h.sh_type != SHT_PROGBITS && h.sh_type != SHT_NOBITS) malformed("section " + std::string(name) + " is of a kind that is not supported");
+            if (h.sh_type != SHT_PROGBITS && h.sh_type != SHT_NOBITS)
+                malformed("section " + std::string(name) + " is of a kind that is not supported");
             // Data that is only relocated, not written later, stays with the code.
             const bool writable = (h.sh_flags & SHF_WRITE) != 0 && !name.starts_with(".data.rel.ro");
             place(s, writable ? Part::data : Part::code, writable ? data_bytes_ : code_bytes_);
@@ -136,7 +138,8 @@ private:
     }
 
     std::byte* resolve(const Elf64_Sym& symbol) {
-        if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS || ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC) malformed("a symbol of a kind that is not supported");
+        if (ELF64_ST_TYPE(symbol.st_info) == STT_TLS || ELF64_ST_TYPE(symbol.st_info) == STT_GNU_IFUNC)
+            malformed("a symbol of a kind that is not supported");
         if (symbol.st_shndx == SHN_ABS) return reinterpret_cast<std::byte*>(symbol.st_value);
         if (symbol.st_shndx == SHN_UNDEF) {
             const std::string name = symbol_name(symbol);
@@ -183,7 +186,8 @@ private:
         const std::size_t width = type == R_X86_64_64 || type == R_X86_64_PC64 ? 8 : 4;
         if (type == R_X86_64_NONE) return;
         if (index >= symbols_.size()) malformed("a relocation names no symbol");
-        if (r.r_offset > target.header.sh_size || target.header.sh_size - r.r_offset < width) malformed("a relocation lies outside its section");
+        if (r.r_offset > target.header.sh_size || target.header.sh_size - r.r_offset < width)
+            malformed("a relocation lies outside its section");
         std::byte* const place = address(target) + r.r_offset;
         const std::int64_t at = number(place), symbol = number(addresses_[index]);
         if (symbols_[index].st_shndx != SHN_UNDEF && symbols_[index].st_shndx != SHN_ABS && addresses_[index] == nullptr)
@@ -213,7 +217,8 @@ private:
         const std::int64_t symbol = number(addresses_[index]), distance = symbol + r.r_addend - at;
         if (distance >= std::numeric_limits<std::int32_t>::min() && distance <= std::numeric_limits<std::int32_t>::max()) return symbol;
         const auto before = r.r_offset == 0 ? std::byte{0} : address(target)[r.r_offset - 1];
-        if (!plt && before != std::byte{0xe8} && before != std::byte{0xe9}) malformed("'" + symbol_name(symbols_[index]) + "' is out of reach");
+        if (!plt && before != std::byte{0xe8} && before != std::byte{0xe9})
+            malformed("'" + symbol_name(symbols_[index]) + "' is out of reach");
         return number(stub(index));
     }
 
@@ -229,7 +234,8 @@ private:
         std::vector<std::pair<std::string, void*>> list;
         for (std::size_t i = 0; i < symbols_.size(); ++i) {
             const Elf64_Sym& s = symbols_[i];
-            if (s.st_shndx != SHN_UNDEF && ELF64_ST_BIND(s.st_info) != STB_LOCAL && addresses_[i] != nullptr) list.emplace_back(symbol_name(s), addresses_[i]);
+            if (s.st_shndx != SHN_UNDEF && ELF64_ST_BIND(s.st_info) != STB_LOCAL && addresses_[i] != nullptr)
+                list.emplace_back(symbol_name(s), addresses_[i]);
         }
         return list;
     }

@@ -49,10 +49,18 @@ STITHY_INLINE Vector<T> broadcast(T value) {
 STITHY_INLINE Vector<double> fma(Vector<double> a, Vector<double> b, Vector<double> c) { return _mm512_fmadd_pd(a, b, c); }
 STITHY_INLINE Vector<float> fma(Vector<float> a, Vector<float> b, Vector<float> c) { return _mm512_fmadd_ps(a, b, c); }
 /// The first `count` lanes; zero in the others. 0 <= count <= lanes.
-STITHY_INLINE Vector<double> load_first(const double* p, int count) { return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1U << count) - 1U), p); }
-STITHY_INLINE Vector<float> load_first(const float* p, int count) { return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1U), p); }
-STITHY_INLINE void store_first(double* p, Vector<double> v, int count) { _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1U << count) - 1U), v); }
-STITHY_INLINE void store_first(float* p, Vector<float> v, int count) { _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << count) - 1U), v); }
+STITHY_INLINE Vector<double> load_first(const double* p, int count) {
+    return _mm512_maskz_loadu_pd(static_cast<__mmask8>((1U << count) - 1U), p);
+}
+STITHY_INLINE Vector<float> load_first(const float* p, int count) {
+    return _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1U), p);
+}
+STITHY_INLINE void store_first(double* p, Vector<double> v, int count) {
+    _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1U << count) - 1U), v);
+}
+STITHY_INLINE void store_first(float* p, Vector<float> v, int count) {
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1U << count) - 1U), v);
+}
 #elif STITHY_SIMD_BYTES == 32
 STITHY_INLINE Vector<double> fma(Vector<double> a, Vector<double> b, Vector<double> c) { return _mm256_fmadd_pd(a, b, c); }
 STITHY_INLINE Vector<float> fma(Vector<float> a, Vector<float> b, Vector<float> c) { return _mm256_fmadd_ps(a, b, c); }

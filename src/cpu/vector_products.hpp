@@ -46,8 +46,10 @@ STITHY_INLINE void gemv_rows(std::int64_t n, const T* a, std::int64_t lda, const
         STITHY_UNROLL
         for (int r = 0; r < Rows; ++r) {
             const Vector<T> values = load_first(a + r * lda + j, count);
-            if (half == 0) even[r] = fma(values, x0, even[r]);
-            else odd[r] = fma(values, x0, odd[r]);
+            if (half == 0)
+                even[r] = fma(values, x0, even[r]);
+            else
+                odd[r] = fma(values, x0, odd[r]);
         }
     }
     STITHY_UNROLL

@@ -24,10 +24,13 @@ std::vector<T> numbers(std::int64_t count, unsigned seed) {
 }
 
 template <class T>
-std::int32_t call_gemm(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b, std::int64_t ldb,
-                       T beta, T* c, std::int64_t ldc, std::int64_t batch = 1, std::int64_t sa = 0, std::int64_t sb = 0, std::int64_t sc = 0) {
-    if constexpr (sizeof(T) == 8) return stithy_gemm_f64(nullptr, ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc, batch, sa, sb, sc);
-    else return stithy_gemm_f32(nullptr, ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc, batch, sa, sb, sc);
+std::int32_t call_gemm(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_t k, const T* a, std::int64_t lda, const T* b,
+                       std::int64_t ldb, T beta, T* c, std::int64_t ldc, std::int64_t batch = 1, std::int64_t sa = 0, std::int64_t sb = 0,
+                       std::int64_t sc = 0) {
+    if constexpr (sizeof(T) == 8)
+        return stithy_gemm_f64(nullptr, ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc, batch, sa, sb, sc);
+    else
+        return stithy_gemm_f32(nullptr, ta, tb, m, n, k, a, lda, b, ldb, beta, c, ldc, batch, sa, sb, sc);
 }
 
 /// Compares one product with sums in long double; rows are longer than needed, and what lies beyond must stay as it is.
@@ -43,7 +46,8 @@ void check_gemm(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_t k
         for (std::int64_t j = 0; j < n; ++j) {
             long double sum = beta == T{0} ? 0.0L : static_cast<long double>(beta) * static_cast<long double>(before[at(i * ldc + j)]);
             for (std::int64_t p = 0; p < k; ++p)
-                sum += static_cast<long double>(a[at(ta ? p * lda + i : i * lda + p)]) * static_cast<long double>(b[at(tb ? j * ldb + p : p * ldb + j)]);
+                sum += static_cast<long double>(a[at(ta ? p * lda + i : i * lda + p)]) *
+                       static_cast<long double>(b[at(tb ? j * ldb + p : p * ldb + j)]);
             ASSERT_NEAR(static_cast<double>(c[at(i * ldc + j)]), static_cast<double>(sum), tolerance)
                 << m << "x" << n << "x" << k << " ta " << ta << " tb " << tb << " at " << i << "," << j;
         }
@@ -52,8 +56,9 @@ void check_gemm(bool ta, bool tb, std::int64_t m, std::int64_t n, std::int64_t k
 }
 
 TEST(Blas, ProductsOfAllFormsAndSizes) {
-    const std::int64_t shapes[][3] = {{1, 1, 1},  {0, 3, 2},  {3, 0, 2},   {3, 2, 0},    {1, 7, 5},    {7, 1, 5},      {5, 7, 1},   {8, 24, 16}, {9, 25, 17},
-                                      {4, 48, 3}, {31, 33, 7}, {64, 16, 64}, {17, 100, 30}, {100, 3, 257}, {130, 140, 135}};
+    const std::int64_t shapes[][3] = {{1, 1, 1},   {0, 3, 2},    {3, 0, 2},     {3, 2, 0},     {1, 7, 5},
+                                      {7, 1, 5},   {5, 7, 1},    {8, 24, 16},   {9, 25, 17},   {4, 48, 3},
+                                      {31, 33, 7}, {64, 16, 64}, {17, 100, 30}, {100, 3, 257}, {130, 140, 135}};
     for (const auto& s : shapes)
         for (int form = 0; form < 4; ++form)
             for (const double beta : {0.0, 1.0, -0.5}) {
@@ -119,8 +124,10 @@ void check_vectors(std::int64_t m, std::int64_t n) {
     for (const T beta : {T{0}, T{1}, T{0.5}})
         for (int ta = 0; ta < 2; ++ta) {
             std::vector<T> y = z;
-            if constexpr (sizeof(T) == 8) ASSERT_EQ(stithy_gemv_f64(nullptr, ta, m, n, a.data(), n + 1, x.data(), beta, y.data()), 0);
-            else ASSERT_EQ(stithy_gemv_f32(nullptr, ta, m, n, a.data(), n + 1, x.data(), beta, y.data()), 0);
+            if constexpr (sizeof(T) == 8)
+                ASSERT_EQ(stithy_gemv_f64(nullptr, ta, m, n, a.data(), n + 1, x.data(), beta, y.data()), 0);
+            else
+                ASSERT_EQ(stithy_gemv_f32(nullptr, ta, m, n, a.data(), n + 1, x.data(), beta, y.data()), 0);
             for (std::int64_t i = 0; i < (ta != 0 ? n : m); ++i) {
                 const auto u = static_cast<std::size_t>(i);
                 double sum = static_cast<double>(beta * z[u]);
@@ -140,11 +147,13 @@ void check_vectors(std::int64_t m, std::int64_t n) {
         ASSERT_EQ(stithy_dot_f32(nullptr, shared, x.data(), z.data(), &d), 0);
     }
     double sum = 0;
-    for (std::int64_t i = 0; i < shared; ++i) sum += static_cast<double>(x[static_cast<std::size_t>(i)]) * static_cast<double>(z[static_cast<std::size_t>(i)]);
+    for (std::int64_t i = 0; i < shared; ++i)
+        sum += static_cast<double>(x[static_cast<std::size_t>(i)]) * static_cast<double>(z[static_cast<std::size_t>(i)]);
     ASSERT_NEAR(static_cast<double>(d), sum, tolerance);
     for (std::int64_t i = 0; i < m; ++i) {
         for (std::int64_t j = 0; j < n; ++j)
-            ASSERT_NEAR(static_cast<double>(r[at(i, j)]), static_cast<double>(a[at(i, j)] + x[static_cast<std::size_t>(i)] * z[static_cast<std::size_t>(j)]), 1e-6);
+            ASSERT_NEAR(static_cast<double>(r[at(i, j)]),
+                        static_cast<double>(a[at(i, j)] + x[static_cast<std::size_t>(i)] * z[static_cast<std::size_t>(j)]), 1e-6);
         ASSERT_EQ(r[at(i, n)], a[at(i, n)]);
     }
 }
@@ -181,14 +190,16 @@ void check_level(const cpu::BlasKernels<T>& kernels) {
         for (std::int64_t j = 0; j < n; ++j) {
             double sum = 0;
             for (std::int64_t p = 0; p < k; ++p)
-                sum += static_cast<double>(a[static_cast<std::size_t>(i * k + p)]) * static_cast<double>(b[static_cast<std::size_t>(p * n + j)]);
+                sum += static_cast<double>(a[static_cast<std::size_t>(i * k + p)]) *
+                       static_cast<double>(b[static_cast<std::size_t>(p * n + j)]);
             ASSERT_NEAR(static_cast<double>(c[static_cast<std::size_t>(i * n + j)]), sum, sizeof(T) == 8 ? 1e-14 : 1e-5);
         }
     kernels.pack(n, k, a.data(), k, 1, kernels.columns, packed.data());
     for (std::int64_t i = 0; i < n; ++i)
         for (std::int64_t p = 0; p < k; ++p)
-            ASSERT_EQ(packed[static_cast<std::size_t>(i / kernels.columns * kernels.columns * k + p * kernels.columns + i % kernels.columns)],
-                      a[static_cast<std::size_t>(i * k + p)]);
+            ASSERT_EQ(
+                packed[static_cast<std::size_t>(i / kernels.columns * kernels.columns * k + p * kernels.columns + i % kernels.columns)],
+                a[static_cast<std::size_t>(i * k + p)]);
     T value = kernels.dot(n, a.data(), b.data());
     double sum = 0;
     for (std::size_t i = 0; i < static_cast<std::size_t>(n); ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);

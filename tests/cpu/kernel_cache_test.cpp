@@ -45,7 +45,8 @@ void check_axpy(runtime::NativeFunction f, std::int64_t count) {
     std::memcpy(&params[1], &scale, 8);
     runtime::Runtime rt = runtime::make_runtime();
     ASSERT_EQ(f(&rt, buffers.data(), params.data(), 2, 99), 0);
-    for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(y[i], i < 2 || i >= 99 ? -1.0 : 3.0 * static_cast<double>(i) + static_cast<double>(count)) << i;
+    for (std::size_t i = 0; i < y.size(); ++i)
+        EXPECT_EQ(y[i], i < 2 || i >= 99 ? -1.0 : 3.0 * static_cast<double>(i) + static_cast<double>(count)) << i;
 }
 
 TEST(KernelCache, CompilesOnceAndKeeps) {

@@ -28,16 +28,19 @@ using cpu::MathFunction;
 // Calls a function of one or two vectors, which travel in zmm0 and zmm1 (ymm0 and ymm1). In assembly, since a compiler passes wide
 // vectors in registers only where it may use those registers.
 void call_vector(void* f, int bytes, const void* a, const void* b, void* out) {
-#define STITHY_CALL(register)                                                                                                    \
-    asm volatile("vmovups (%[a]), %%" register "0\n\tvmovups (%[b]), %%" register "1\n\t"                                         \
-                 "mov %%rsp, %%rbx\n\tsub $256, %%rsp\n\tand $-64, %%rsp\n\tcall *%[f]\n\tmov %%rbx, %%rsp\n\t"                   \
-                 "vmovups %%" register "0, (%[out])\n\tvzeroupper"                                                               \
-                 :                                                                                                               \
-                 : [f] "r"(f), [a] "r"(a), [b] "r"(b), [out] "r"(out)                                                            \
-                 : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2",     \
-                   "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
-    if (bytes == 64) STITHY_CALL("zmm");
-    else STITHY_CALL("ymm");
+#define STITHY_CALL(register)                                                                                                              \
+    asm volatile("vmovups (%[a]), %%" register "0\n\tvmovups (%[b]), %%" register "1\n\t"                                                  \
+                                                                                  "mov %%rsp, %%rbx\n\tsub $256, %%rsp\n\tand $-64, "      \
+                                                                                  "%%rsp\n\tcall *%[f]\n\tmov %%rbx, %%rsp\n\t"            \
+                                                                                  "vmovups %%" register "0, (%[out])\n\tvzeroupper"        \
+                 :                                                                                                                         \
+                 : [f] "r"(f), [a] "r"(a), [b] "r"(b), [out] "r"(out)                                                                      \
+                 : "rax", "rbx", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "memory", "cc", "xmm0", "xmm1", "xmm2", "xmm3",     \
+                   "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15")
+    if (bytes == 64)
+        STITHY_CALL("zmm");
+    else
+        STITHY_CALL("ymm");
 #undef STITHY_CALL
 }
 
@@ -46,8 +49,10 @@ template <class T>
 void evaluate(void* f, int bytes, int arity, const std::vector<T>& x, const std::vector<T>& y, std::vector<T>& out) {
     const auto lanes = static_cast<std::size_t>(bytes) / sizeof(T);
     for (std::size_t i = 0; i < x.size(); i += bytes == 0 ? 1 : lanes) {
-        if (bytes != 0) call_vector(f, bytes, &x[i], &y[i], &out[i]);
-        else out[i] = arity == 1 ? reinterpret_cast<T (*)(T)>(f)(x[i]) : reinterpret_cast<T (*)(T, T)>(f)(x[i], y[i]);
+        if (bytes != 0)
+            call_vector(f, bytes, &x[i], &y[i], &out[i]);
+        else
+            out[i] = arity == 1 ? reinterpret_cast<T (*)(T)>(f)(x[i]) : reinterpret_cast<T (*)(T, T)>(f)(x[i], y[i]);
     }
 }
 
@@ -146,10 +151,36 @@ Points<T> points(MathFunction function, int count) {
         p.x.push_back(static_cast<T>(x));
         p.y.push_back(static_cast<T>(y));
     };
-    std::vector<double> special = {0.0, 1.0, 0.5, 2.0, 3.0, 20.0, 22.0, 1.0 / 3, 1e-5, 1e5, 1e10, 1e20, 709.78, 709.79, 745.13, 745.14, 708.4, 88.72, 88.73, 103.9,
-                                   103.98, 87.34, HUGE_VAL, static_cast<double>(Limits::max()), static_cast<double>(Limits::min()),
-                                   static_cast<double>(Limits::denorm_min()), static_cast<double>(Limits::min()) / 3, static_cast<double>(Limits::max()) / 3,
-                                   1.0 + static_cast<double>(Limits::epsilon()), 1.0 - static_cast<double>(Limits::epsilon()) / 2};
+    std::vector<double> special = {0.0,
+                                   1.0,
+                                   0.5,
+                                   2.0,
+                                   3.0,
+                                   20.0,
+                                   22.0,
+                                   1.0 / 3,
+                                   1e-5,
+                                   1e5,
+                                   1e10,
+                                   1e20,
+                                   709.78,
+                                   709.79,
+                                   745.13,
+                                   745.14,
+                                   708.4,
+                                   88.72,
+                                   88.73,
+                                   103.9,
+                                   103.98,
+                                   87.34,
+                                   HUGE_VAL,
+                                   static_cast<double>(Limits::max()),
+                                   static_cast<double>(Limits::min()),
+                                   static_cast<double>(Limits::denorm_min()),
+                                   static_cast<double>(Limits::min()) / 3,
+                                   static_cast<double>(Limits::max()) / 3,
+                                   1.0 + static_cast<double>(Limits::epsilon()),
+                                   1.0 - static_cast<double>(Limits::epsilon()) / 2};
     for (std::size_t i = special.size(); i-- > 0;) special.push_back(-special[i]);
     special.push_back(std::nan(""));
     for (double x : special)
@@ -205,8 +236,10 @@ void check(MathFunction function) {
     };
     std::vector<Way> ways;
     ways.push_back({0, cpu::scalar_math_symbol(function, dtype), 0, 0, 0, 0, {}});
-    if (cpu::features().machine >= cpu::Isa::avx2) ways.push_back({32, cpu::vector_math_symbol(function, dtype, 32 / static_cast<int>(sizeof(T))), 0, 0, 0, 0, {}});
-    if (cpu::features().machine >= cpu::Isa::avx512) ways.push_back({64, cpu::vector_math_symbol(function, dtype, 64 / static_cast<int>(sizeof(T))), 0, 0, 0, 0, {}});
+    if (cpu::features().machine >= cpu::Isa::avx2)
+        ways.push_back({32, cpu::vector_math_symbol(function, dtype, 32 / static_cast<int>(sizeof(T))), 0, 0, 0, 0, {}});
+    if (cpu::features().machine >= cpu::Isa::avx512)
+        ways.push_back({64, cpu::vector_math_symbol(function, dtype, 64 / static_cast<int>(sizeof(T))), 0, 0, 0, 0, {}});
     for (Way& way : ways) {
         ASSERT_NE(way.symbol, nullptr);
         void* f = cpu::find_symbol(way.symbol);
@@ -228,7 +261,8 @@ void check(MathFunction function) {
         }
     }
     for (const Way& way : ways) {
-        if (std::getenv("STITHY_MATH_POINTS") != nullptr) std::printf("%-24s %8.3f ULP at %.9g, %.9g\n", way.symbol, way.worst, way.x, way.y);
+        if (std::getenv("STITHY_MATH_POINTS") != nullptr)
+            std::printf("%-24s %8.3f ULP at %.9g, %.9g\n", way.symbol, way.worst, way.x, way.y);
         EXPECT_LE(way.worst, promised(function)) << way.symbol << " at " << way.x << ", " << way.y << " gives " << way.got;
     }
 }

@@ -93,7 +93,8 @@ void check_code(const cpu::LoadedCode& code) {
 }
 
 TEST(ObjectLoader, RunsWhatACompilerMakes) {
-    for (const char* flags : {"-O2 -fPIC", "-O0 -fPIC", "-O2 -fPIC -fno-plt", "-O2 -fPIC -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"}) {
+    for (const char* flags : {"-O2 -fPIC", "-O0 -fPIC", "-O2 -fPIC -fno-plt",
+                              "-O2 -fPIC -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections"}) {
         const Bytes object = compile(source, flags);
         if (object.empty()) GTEST_SKIP() << "no C compiler";
         const std::size_t before = cpu::code_memory().bytes;
@@ -137,7 +138,9 @@ TEST(ObjectLoader, DamagedObjectsAreErrors) {
     if (object.empty()) GTEST_SKIP() << "no C compiler";
     EXPECT_THROW(cpu::load_object({}, resolve), InternalError);
     for (std::size_t cut : {std::size_t{10}, std::size_t{63}, object.size() / 2, object.size() - 1})
-        EXPECT_THROW(cpu::load_object(view(Bytes(object.begin(), object.begin() + static_cast<std::ptrdiff_t>(cut))), resolve), InternalError) << cut;
+        EXPECT_THROW(cpu::load_object(view(Bytes(object.begin(), object.begin() + static_cast<std::ptrdiff_t>(cut))), resolve),
+                     InternalError)
+            << cut;
     std::mt19937 engine(3);
     int refused = 0;
     for (int i = 0; i < 400; ++i) {

@@ -48,7 +48,7 @@ STITHY_INLINE Vector<T> scale_exp(Vector<T> fraction, Vector<T> k) {
     const Integers<T> small = k < lowest_normal;
     if (__builtin_expect(any(small), 0)) {
         const Vector<T> count = scale(fraction, (small != 0 ? k : all(-unit)) + unit) + integers; // in units of the smallest number
-        const Vector<T> subnormal = value<T>(bits<T>(count) - bits<T>(all(integers)));
+        const Vector<T> subnormal = value<T>(wrapping_difference(bits<T>(count), bits<T>(all(integers))));
         return small != 0 ? subnormal : scale(fraction, small != 0 ? Vector<T>{} : k);
     }
     return scale(fraction, k);
@@ -67,22 +67,26 @@ STITHY_INLINE Vector<T> exp_quick(Vector<T> x) {
     const Vector<T> r = fnma(k, all(log2_parts<T>.middle), fnma(k, all(log2_parts<T>.high), x));
     const Vector<T> p = fma(r * r, polynomial(exp_short_terms<T>, r), r);
     Vector<T> power;
-    if constexpr (sizeof(T) == 8) power = lookup(exp2_sixteenths, bits<T>(shifted));
-    else power = lookup(exp2_sixteenths_f32, bits<T>(shifted));
+    if constexpr (sizeof(T) == 8)
+        power = lookup(exp2_sixteenths, bits<T>(shifted));
+    else
+        power = lookup(exp2_sixteenths_f32, bits<T>(shifted));
     return scale(fma(power, p, power), k); // the exponent's integral part
 }
 #else
 STITHY_INLINE F64 exp_quick(F64 x) {
     const Reduced<double> reduced = reduce_exponent<double>(x);
     const F64 r = reduced.r;
-    return (1.0 + fma(r * r, polynomial(exp_terms<double>, r), r)) * value<double>((reduced.k_bits + 1023) << 52);
+    const F64 power = value<double>(wrapping_sum(reduced.k_bits, Integers<double>{} + 1023) << 52);
+    return (1.0 + fma(r * r, polynomial(exp_terms<double>, r), r)) * power;
 }
 STITHY_INLINE F32 exp_quick(F32 x) {
     const F32 rounder = all(IntegerOf<float>::rounder / 8);
     const F32 shifted = fma(x, all(0x1.715476p0F), rounder), k = shifted - rounder;
     const F32 r = fnma(k, all(log2_parts<float>.middle), fnma(k, all(log2_parts<float>.high), x));
     const F32 p = fma(r * r, polynomial(exp_short_terms<float>, r), r);
-    const F32 power = value<float>(bits<float>(lookup(exp2_eighths_f32, bits<float>(shifted))) + ((bits<float>(shifted) >> 3) << 23));
+    const Integers<float> whole = (bits<float>(shifted) >> 3) << 23;
+    const F32 power = value<float>(wrapping_sum(bits<float>(lookup(exp2_eighths_f32, bits<float>(shifted))), whole));
     return fma(power, p, power);
 }
 template <class T>

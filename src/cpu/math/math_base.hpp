@@ -38,6 +38,21 @@ STITHY_INLINE Vector<T> value(Integers<T> x) {
     return reinterpret_cast<Vector<T>>(x);
 }
 
+/// Sums of bit patterns, which may pass the largest integer.
+template <class I>
+STITHY_INLINE I wrapping_sum(I a, I b) {
+    typedef std::uint64_t Words __attribute__((vector_size(STITHY_SIMD_BYTES)));
+    typedef std::uint32_t Halves __attribute__((vector_size(STITHY_SIMD_BYTES)));
+    if constexpr (sizeof(a[0]) == 8)
+        return reinterpret_cast<I>(reinterpret_cast<Words>(a) + reinterpret_cast<Words>(b));
+    else
+        return reinterpret_cast<I>(reinterpret_cast<Halves>(a) + reinterpret_cast<Halves>(b));
+}
+template <class I>
+STITHY_INLINE I wrapping_difference(I a, I b) {
+    return wrapping_sum(a, wrapping_sum(~b, I{} + 1));
+}
+
 using F64 = Vector<double>;
 using F32 = Vector<float>;
 
@@ -126,8 +141,9 @@ STITHY_INLINE V scale(V x, V k) {
     constexpr typename IntegerOf<T>::Scalar bias = IntegerOf<T>::bias;
     const V half = round_down(k * T{0.5});
     const Integers<T> magic = bits<T>(V{} + IntegerOf<T>::rounder);
-    const Integers<T> first = bits<T>(half + IntegerOf<T>::rounder) - magic, second = bits<T>((k - half) + IntegerOf<T>::rounder) - magic;
-    return x * value<T>((first + bias) << shift) * value<T>((second + bias) << shift);
+    const Integers<T> first = wrapping_difference(bits<T>(half + IntegerOf<T>::rounder), magic);
+    const Integers<T> second = wrapping_difference(bits<T>((k - half) + IntegerOf<T>::rounder), magic);
+    return x * value<T>(wrapping_sum(first, Integers<T>{} + bias) << shift) * value<T>(wrapping_sum(second, Integers<T>{} + bias) << shift);
 }
 
 template <class V>
@@ -169,7 +185,8 @@ STITHY_INLINE Vector<T> all(T x) {
     return broadcast<T>(x);
 }
 template <class T>
-constexpr typename IntegerOf<T>::Scalar sign_bit = static_cast<typename IntegerOf<T>::Scalar>(typename IntegerOf<T>::Scalar{1} << (sizeof(T) * 8 - 1));
+constexpr typename IntegerOf<T>::Scalar sign_bit =
+    static_cast<typename IntegerOf<T>::Scalar>(typename IntegerOf<T>::Scalar{1} << (sizeof(T) * 8 - 1));
 
 template <class T>
 STITHY_INLINE Vector<T> magnitude(Vector<T> x) {

@@ -1,9 +1,9 @@
 #pragma once
 #include <cstddef>
 
-/// Coefficients of the elementary functions' polynomials, lowest power first. Found by least squares on Chebyshev points, reweighted towards the
-/// smallest largest relative error (Lawson), one coefficient rounded after the other and the rest fitted again. The errors given are
-/// relative to the function's leading term.
+/// Coefficients of the elementary functions' polynomials, lowest power first. Found by least squares on Chebyshev points, reweighted
+/// towards the smallest largest relative error (Lawson), one coefficient rounded after the other and the rest fitted again. The errors
+/// given are relative to the function's leading term.
 namespace stithy::cpu {
 namespace {
 
@@ -22,133 +22,146 @@ template <class T>
 constexpr int exp_terms = 0;
 /// (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 2: error 2^-61.4.
 template <>
-constexpr auto exp_terms<double> = coefficients<double>(
-    0x1.0p-1, 0x1.5555555555559p-3, 0x1.5555555555557p-5, 0x1.111111110f648p-7, 0x1.6c16c16c1571dp-10, 0x1.a01a01b00a9b1p-13,
-    0x1.a01a01ab5a5fcp-16, 0x1.71ddf7fb0d668p-19, 0x1.27e4d069b62ddp-22, 0x1.af5f51e2d1074p-26, 0x1.1f84f3f140478p-29);
+constexpr auto exp_terms<double> =
+    coefficients<double>(0x1.0p-1, 0x1.5555555555559p-3, 0x1.5555555555557p-5, 0x1.111111110f648p-7, 0x1.6c16c16c1571dp-10,
+                         0x1.a01a01b00a9b1p-13, 0x1.a01a01ab5a5fcp-16, 0x1.71ddf7fb0d668p-19, 0x1.27e4d069b62ddp-22, 0x1.af5f51e2d1074p-26,
+                         0x1.1f84f3f140478p-29);
 /// (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 2: error 2^-31.1.
 template <>
-constexpr auto exp_terms<float> = coefficients<float>(
-    0x1.0p-1F, 0x1.555556p-3F, 0x1.5554f6p-5F, 0x1.111p-7F, 0x1.6d3bf2p-10F, 0x1.a24a32p-13F);
+constexpr auto exp_terms<float> =
+    coefficients<float>(0x1.0p-1F, 0x1.555556p-3F, 0x1.5554f6p-5F, 0x1.111p-7F, 0x1.6d3bf2p-10F, 0x1.a24a32p-13F);
 template <class T>
 constexpr int log_terms = 0;
 /// (log1p(r) - r + r^2/2) / r^3, for -1/32 <= r <= 1/16 in f64, -1/4 <= r <= 1/2 in f32: error 2^-61.6.
 template <>
-constexpr auto log_terms<double> = coefficients<double>(
-    0x1.555555555556dp-2, -0x1.0000000000e05p-2, 0x1.999999995d0ep-3, -0x1.55555536734b4p-3, 0x1.2492496f6a5fap-3, -0x1.0000a80998b6bp-3,
-    0x1.c72cf92cdcd4fp-4, -0x1.97a2b2e6fc08ap-4, 0x1.417678476ca74p-4);
+constexpr auto log_terms<double> =
+    coefficients<double>(0x1.555555555556dp-2, -0x1.0000000000e05p-2, 0x1.999999995d0ep-3, -0x1.55555536734b4p-3, 0x1.2492496f6a5fap-3,
+                         -0x1.0000a80998b6bp-3, 0x1.c72cf92cdcd4fp-4, -0x1.97a2b2e6fc08ap-4, 0x1.417678476ca74p-4);
 /// (log1p(r) - r + r^2/2) / r^3, for -1/32 <= r <= 1/16 in f64, -1/4 <= r <= 1/2 in f32: error 2^-27.6.
 template <>
-constexpr auto log_terms<float> = coefficients<float>(
-    0x1.5555a4p-2F, -0x1.000074p-2F, 0x1.996a24p-3F, -0x1.54e084p-3F, 0x1.285d98p-3F, -0x1.0ep-3F, 0x1.b065b2p-4F, -0x1.780dcep-5F);
+constexpr auto log_terms<float> = coefficients<float>(0x1.5555a4p-2F, -0x1.000074p-2F, 0x1.996a24p-3F, -0x1.54e084p-3F, 0x1.285d98p-3F,
+                                                      -0x1.0ep-3F, 0x1.b065b2p-4F, -0x1.780dcep-5F);
 /// As log_terms<double>, for a result that is wanted in f32 after more arithmetic: error 2^-39.4.
-constexpr auto log_short_terms = coefficients<double>(
-    0x1.555554f9fc58ap-2, -0x1.00000b6647c5dp-2, 0x1.99a1f472e5556p-3, -0x1.552f893f419dfp-3, 0x1.0ce127187292p-3);
+constexpr auto log_short_terms =
+    coefficients<double>(0x1.555554f9fc58ap-2, -0x1.00000b6647c5dp-2, 0x1.99a1f472e5556p-3, -0x1.552f893f419dfp-3, 0x1.0ce127187292p-3);
 template <class T>
 constexpr int sin_wide = 0;
 /// (sin(r)/r - 1) / r^2 by r^2, |r| <= pi/2: error 2^-61.6.
 template <>
-constexpr auto sin_wide<double> = coefficients<double>(
-    -0x1.5555555555555p-3, 0x1.11111111110cbp-7, -0x1.a01a01a01515cp-13, 0x1.71de3a52bfcc8p-19, -0x1.ae6454e3b3d31p-26,
-    0x1.6123d0fced3dbp-33, -0x1.ae448fbf7a969p-41, 0x1.884ed7e7c377ap-49);
+constexpr auto sin_wide<double> =
+    coefficients<double>(-0x1.5555555555555p-3, 0x1.11111111110cbp-7, -0x1.a01a01a01515cp-13, 0x1.71de3a52bfcc8p-19, -0x1.ae6454e3b3d31p-26,
+                         0x1.6123d0fced3dbp-33, -0x1.ae448fbf7a969p-41, 0x1.884ed7e7c377ap-49);
 /// (sin(r)/r - 1) / r^2 by r^2, |r| <= pi/2: error 2^-31.2.
 template <>
-constexpr auto sin_wide<float> = coefficients<float>(
-    -0x1.555556p-3F, 0x1.111138p-7F, -0x1.a024d8p-13F, 0x1.72f89ep-19F, -0x1.ba69b6p-26F);
+constexpr auto sin_wide<float> = coefficients<float>(-0x1.555556p-3F, 0x1.111138p-7F, -0x1.a024d8p-13F, 0x1.72f89ep-19F, -0x1.ba69b6p-26F);
 template <class T>
 constexpr int sin_terms = 0;
 /// (sin(r)/r - 1) / r^2 by r^2, |r| <= pi/4: error 2^-63.2.
 template <>
-constexpr auto sin_terms<double> = coefficients<double>(
-    -0x1.5555555555555p-3, 0x1.1111111111068p-7, -0x1.a01a019ffdfeep-13, 0x1.71de3a3315757p-19, -0x1.ae642b75e16d4p-26,
-    0x1.610923c808b46p-33, -0x1.9facdfe154725p-41);
+constexpr auto sin_terms<double> =
+    coefficients<double>(-0x1.5555555555555p-3, 0x1.1111111111068p-7, -0x1.a01a019ffdfeep-13, 0x1.71de3a3315757p-19, -0x1.ae642b75e16d4p-26,
+                         0x1.610923c808b46p-33, -0x1.9facdfe154725p-41);
 /// (sin(r)/r - 1) / r^2 by r^2, |r| <= pi/4: error 2^-32.5.
 template <>
-constexpr auto sin_terms<float> = coefficients<float>(
-    -0x1.555556p-3F, 0x1.111176p-7F, -0x1.a05b82p-13F, 0x1.7cbd76p-19F);
+constexpr auto sin_terms<float> = coefficients<float>(-0x1.555556p-3F, 0x1.111176p-7F, -0x1.a05b82p-13F, 0x1.7cbd76p-19F);
 template <class T>
 constexpr int cos_terms = 0;
 /// (cos(r) - 1 + r^2/2) / r^4 by r^2, |r| <= pi/4: error 2^-63.9.
 template <>
-constexpr auto cos_terms<double> = coefficients<double>(
-    0x1.555555555554cp-5, -0x1.6c16c16c1521dp-10, 0x1.a01a019cbeeb5p-16, -0x1.27e4f8122b94bp-22, 0x1.1ee9f0cfe19cp-29,
-    -0x1.8fb0db554919ap-37);
+constexpr auto cos_terms<double> = coefficients<double>(0x1.555555555554cp-5, -0x1.6c16c16c1521dp-10, 0x1.a01a019cbeeb5p-16,
+                                                        -0x1.27e4f8122b94bp-22, 0x1.1ee9f0cfe19cp-29, -0x1.8fb0db554919ap-37);
 /// (cos(r) - 1 + r^2/2) / r^4 by r^2, |r| <= pi/4: error 2^-33.1.
 template <>
-constexpr auto cos_terms<float> = coefficients<float>(
-    0x1.55554ap-5F, -0x1.6c0c2p-10F, 0x1.99e4a8p-16F);
+constexpr auto cos_terms<float> = coefficients<float>(0x1.55554ap-5F, -0x1.6c0c2p-10F, 0x1.99e4a8p-16F);
 template <class T>
 constexpr int atan_terms = 0;
 /// (atan(r)/r - 1) / r^2 by r^2, |r| <= tan(pi/8): error 2^-63.8.
 template <>
-constexpr auto atan_terms<double> = coefficients<double>(
-    -0x1.5555555555554p-2, 0x1.999999999958cp-3, -0x1.249249246fcbcp-3, 0x1.c71c71b4a39d3p-4, -0x1.745d145ceeb44p-4,
-    0x1.3b1366368e87bp-4, -0x1.110c0058a9686p-4, 0x1.e16978f846cb5p-5, -0x1.ab4802bcf541bp-5, 0x1.70193da7b37bcp-5,
-    -0x1.1056549c35feep-5, 0x1.ea74e930ee714p-7);
+constexpr auto atan_terms<double> =
+    coefficients<double>(-0x1.5555555555554p-2, 0x1.999999999958cp-3, -0x1.249249246fcbcp-3, 0x1.c71c71b4a39d3p-4, -0x1.745d145ceeb44p-4,
+                         0x1.3b1366368e87bp-4, -0x1.110c0058a9686p-4, 0x1.e16978f846cb5p-5, -0x1.ab4802bcf541bp-5, 0x1.70193da7b37bcp-5,
+                         -0x1.1056549c35feep-5, 0x1.ea74e930ee714p-7);
 /// (atan(r)/r - 1) / r^2 by r^2, |r| <= tan(pi/8): error 2^-30.3.
 template <>
-constexpr auto atan_terms<float> = coefficients<float>(
-    -0x1.55554ap-2F, 0x1.9991e6p-3F, -0x1.23ba04p-3F, 0x1.b22b2cp-4F, -0x1.f30f2p-5F);
+constexpr auto atan_terms<float> = coefficients<float>(-0x1.55554ap-2F, 0x1.9991e6p-3F, -0x1.23ba04p-3F, 0x1.b22b2cp-4F, -0x1.f30f2p-5F);
 template <class T>
 constexpr int cube_terms = 0;
 /// m^(-1/3) for 1 <= m <= 2: error 2^-14.7.
 template <>
-constexpr auto cube_terms<double> = coefficients<double>(
-    0x1.ab72055f88006p+0, -0x1.2c0b16b8390cfp+0, 0x1.63a5d1bc96fb8p-1, -0x1.c45005c5c7a65p-3, 0x1.d369de6d5a90fp-6);
+constexpr auto cube_terms<double> =
+    coefficients<double>(0x1.ab72055f88006p+0, -0x1.2c0b16b8390cfp+0, 0x1.63a5d1bc96fb8p-1, -0x1.c45005c5c7a65p-3, 0x1.d369de6d5a90fp-6);
 /// m^(-1/3) for 1 <= m <= 2: error 2^-14.7.
 template <>
-constexpr auto cube_terms<float> = coefficients<float>(
-    0x1.ab7206p+0F, -0x1.2c0b18p+0F, 0x1.63a5d4p-1F, -0x1.c4500ap-3F, 0x1.d369e4p-6F);
+constexpr auto cube_terms<float> = coefficients<float>(0x1.ab7206p+0F, -0x1.2c0b18p+0F, 0x1.63a5d4p-1F, -0x1.c4500ap-3F, 0x1.d369e4p-6F);
 template <class T>
 constexpr int exp_short_terms = 0;
 /// (exp(r) - 1 - r) / r^2 for |r| <= log(2) / 32: error 2^-56.2 of exp(r).
 template <>
-constexpr auto exp_short_terms<double> = coefficients<double>(
-    0x1.0000000000005p-1, 0x1.55555554906c4p-3, 0x1.5555555466715p-5, 0x1.111239a2c1d69p-7, 0x1.6c1853e455d58p-10);
+constexpr auto exp_short_terms<double> =
+    coefficients<double>(0x1.0000000000005p-1, 0x1.55555554906c4p-3, 0x1.5555555466715p-5, 0x1.111239a2c1d69p-7, 0x1.6c1853e455d58p-10);
 /// The same for f32, |r| <= log(2) / 16: error 2^-32.5.
 template <>
-constexpr auto exp_short_terms<float> = coefficients<float>(
-    0x1.0p-1F, 0x1.555c72p-3F, 0x1.55593p-5F);
+constexpr auto exp_short_terms<float> = coefficients<float>(0x1.0p-1F, 0x1.555c72p-3F, 0x1.55593p-5F);
 /// (tanh(x)/x - 1) / x^2 = P(x^2) / Q(x^2) for |x| <= 0.61: error 2^-58.6 in f64, 2^-26.9 in f32, of tanh(x).
 template <class T>
 constexpr int tanh_numerator = 0;
 template <>
-constexpr auto tanh_numerator<double> = coefficients<double>(
-    -0x1.5555555555554p-2, -0x1.4fd52e6a2de11p-6, -0x1.a1987b2e44dd1p-13);
+constexpr auto tanh_numerator<double> = coefficients<double>(-0x1.5555555555554p-2, -0x1.4fd52e6a2de11p-6, -0x1.a1987b2e44dd1p-13);
 template <>
-constexpr auto tanh_numerator<float> = coefficients<float>(
-    -0x1.555548p-2F, -0x1.94bdd4p-10F);
+constexpr auto tanh_numerator<float> = coefficients<float>(-0x1.555548p-2F, -0x1.94bdd4p-10F);
 template <class T>
 constexpr int tanh_denominator = 0;
 template <>
-constexpr auto tanh_denominator<double> = coefficients<double>(
-    0x1.0p+0, 0x1.d891924d8226ep-2, 0x1.7d943da9bf7ep-6, 0x1.b1038652d1416p-13);
+constexpr auto tanh_denominator<double> = coefficients<double>(0x1.0p+0, 0x1.d891924d8226ep-2, 0x1.7d943da9bf7ep-6, 0x1.b1038652d1416p-13);
 template <>
-constexpr auto tanh_denominator<float> = coefficients<float>(
-    0x1.0p+0F, 0x1.9e54eap-2F);
+constexpr auto tanh_denominator<float> = coefficients<float>(0x1.0p+0F, 0x1.9e54eap-2F);
 /// 2^(j/16), and 2^(j/8).
-constexpr double exp2_sixteenths[16] = {
-    0x1.0p+0, 0x1.0b5586cf9890fp+0, 0x1.172b83c7d517bp+0, 0x1.2387a6e756238p+0, 0x1.306fe0a31b715p+0, 0x1.3dea64c123422p+0,
-    0x1.4bfdad5362a27p+0, 0x1.5ab07dd485429p+0, 0x1.6a09e667f3bcdp+0, 0x1.7a11473eb0187p+0, 0x1.8ace5422aa0dbp+0, 0x1.9c49182a3f09p+0,
-    0x1.ae89f995ad3adp+0, 0x1.c199bdd85529cp+0, 0x1.d5818dcfba487p+0, 0x1.ea4afa2a490dap+0};
-constexpr float exp2_sixteenths_f32[16] = {
-    0x1.0p+0F, 0x1.0b5586p+0F, 0x1.172b84p+0F, 0x1.2387a6p+0F, 0x1.306fep+0F, 0x1.3dea64p+0F, 0x1.4bfdaep+0F, 0x1.5ab07ep+0F,
-    0x1.6a09e6p+0F, 0x1.7a1148p+0F, 0x1.8ace54p+0F, 0x1.9c4918p+0F, 0x1.ae89fap+0F, 0x1.c199bep+0F, 0x1.d5818ep+0F, 0x1.ea4afap+0F};
-constexpr float exp2_eighths_f32[8] = {
-    0x1.0p+0F, 0x1.172b84p+0F, 0x1.306fep+0F, 0x1.4bfdaep+0F, 0x1.6a09e6p+0F, 0x1.8ace54p+0F, 0x1.ae89fap+0F, 0x1.d5818ep+0F};
+constexpr double exp2_sixteenths[16] = {0x1.0p+0,
+                                        0x1.0b5586cf9890fp+0,
+                                        0x1.172b83c7d517bp+0,
+                                        0x1.2387a6e756238p+0,
+                                        0x1.306fe0a31b715p+0,
+                                        0x1.3dea64c123422p+0,
+                                        0x1.4bfdad5362a27p+0,
+                                        0x1.5ab07dd485429p+0,
+                                        0x1.6a09e667f3bcdp+0,
+                                        0x1.7a11473eb0187p+0,
+                                        0x1.8ace5422aa0dbp+0,
+                                        0x1.9c49182a3f09p+0,
+                                        0x1.ae89f995ad3adp+0,
+                                        0x1.c199bdd85529cp+0,
+                                        0x1.d5818dcfba487p+0,
+                                        0x1.ea4afa2a490dap+0};
+constexpr float exp2_sixteenths_f32[16] = {0x1.0p+0F,      0x1.0b5586p+0F, 0x1.172b84p+0F, 0x1.2387a6p+0F, 0x1.306fep+0F,  0x1.3dea64p+0F,
+                                           0x1.4bfdaep+0F, 0x1.5ab07ep+0F, 0x1.6a09e6p+0F, 0x1.7a1148p+0F, 0x1.8ace54p+0F, 0x1.9c4918p+0F,
+                                           0x1.ae89fap+0F, 0x1.c199bep+0F, 0x1.d5818ep+0F, 0x1.ea4afap+0F};
+constexpr float exp2_eighths_f32[8] = {0x1.0p+0F,      0x1.172b84p+0F, 0x1.306fep+0F,  0x1.4bfdaep+0F,
+                                       0x1.6a09e6p+0F, 0x1.8ace54p+0F, 0x1.ae89fap+0F, 0x1.d5818ep+0F};
 /// 1/m by the first four bits of m's fraction, 3/4 <= m < 3/2; 1 next to m = 1. Few bits, so that a product with m loses nothing.
-constexpr double log_inverse[16] = {
-    0x1.0p+0, 0x1.d4p-1, 0x1.bbp-1, 0x1.a4p-1, 0x1.9p-1, 0x1.7dp-1, 0x1.6cp-1, 0x1.5dp-1, 0x1.4ep+0, 0x1.41p+0, 0x1.35p+0, 0x1.2ap+0,
-    0x1.1fp+0, 0x1.16p+0, 0x1.0dp+0, 0x1.0p+0};
+constexpr double log_inverse[16] = {0x1.0p+0,  0x1.d4p-1, 0x1.bbp-1, 0x1.a4p-1, 0x1.9p-1,  0x1.7dp-1, 0x1.6cp-1, 0x1.5dp-1,
+                                    0x1.4ep+0, 0x1.41p+0, 0x1.35p+0, 0x1.2ap+0, 0x1.1fp+0, 0x1.16p+0, 0x1.0dp+0, 0x1.0p+0};
 /// -log of log_inverse: a multiple of 2^-42
-constexpr double log_high[16] = {
-    0x0.0p+0, 0x1.700d30aeacp-4, 0x1.28753bc11ap-3, 0x1.95a5adcf7p-3, 0x1.f991c6cb3cp-3, 0x1.2e9e2bce12p-2, 0x1.5d5bddf596p-2,
-    0x1.8873658328p-2, -0x1.1058bf9ae5p-2, -0x1.cf6354e09cp-3, -0x1.815c0a1436p-3, -0x1.371fc201e8p-3, -0x1.d4313d66ccp-4,
-    -0x1.51b073f06p-4, -0x1.95c830ec9p-5, 0x0.0p+0};
+constexpr double log_high[16] = {0x0.0p+0,           0x1.700d30aeacp-4,  0x1.28753bc11ap-3,  0x1.95a5adcf7p-3,
+                                 0x1.f991c6cb3cp-3,  0x1.2e9e2bce12p-2,  0x1.5d5bddf596p-2,  0x1.8873658328p-2,
+                                 -0x1.1058bf9ae5p-2, -0x1.cf6354e09cp-3, -0x1.815c0a1436p-3, -0x1.371fc201e8p-3,
+                                 -0x1.d4313d66ccp-4, -0x1.51b073f06p-4,  -0x1.95c830ec9p-5,  0x0.0p+0};
 /// and the rest.
-constexpr double log_low[16] = {
-    0x0.0p+0, 0x1.c1e8da99ded32p-49, 0x1.7494e359302e6p-44, 0x1.7f22858a0ff6fp-47, -0x1.90d04cd7cc834p-44, 0x1.4300c128d1dc2p-45,
-    -0x1.a0b2a08a465dcp-47, -0x1.988e21f7fc497p-45, 0x1.4ab9d817d52cdp-44, -0x1.771239a07d55bp-45, 0x1.02a52f9201ce8p-44,
-    -0x1.ee8779b2d8abcp-44, 0x1.9454379135713p-45, -0x1.83f69278e686ap-44, 0x1.c148297c5feb8p-45, 0x0.0p+0};
+constexpr double log_low[16] = {0x0.0p+0,
+                                0x1.c1e8da99ded32p-49,
+                                0x1.7494e359302e6p-44,
+                                0x1.7f22858a0ff6fp-47,
+                                -0x1.90d04cd7cc834p-44,
+                                0x1.4300c128d1dc2p-45,
+                                -0x1.a0b2a08a465dcp-47,
+                                -0x1.988e21f7fc497p-45,
+                                0x1.4ab9d817d52cdp-44,
+                                -0x1.771239a07d55bp-45,
+                                0x1.02a52f9201ce8p-44,
+                                -0x1.ee8779b2d8abcp-44,
+                                0x1.9454379135713p-45,
+                                -0x1.83f69278e686ap-44,
+                                0x1.c148297c5feb8p-45,
+                                0x0.0p+0};
 /// log(2) in two parts for the sum with log_high, which is exact.
 constexpr double log2_high = 0x1.62e42fefa38p-1, log2_low = 0x1.ef35793c7673p-45;
 constexpr float log2_high_f32 = 0x1.62e4p-1F, log2_low_f32 = 0x1.7f7d1cp-20F;

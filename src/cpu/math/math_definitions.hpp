@@ -1,13 +1,18 @@
-// Not guarded: defines the vector functions of one instruction set under their names, stithy_exp_f64x8 and so on. The macros live here alone.
+// Not guarded: defines the vector functions of one instruction set under their names, stithy_exp_f64x8 and so on. The macros live here
+// alone.
 
 #define STITHY_JOIN_(name, type, lanes) stithy_##name##_##type##x##lanes
 #define STITHY_JOIN(name, type, lanes) STITHY_JOIN_(name, type, lanes)
-#define STITHY_MATH_1(name, body)                                                                                 \
-    extern "C" stithy::cpu::F64 STITHY_JOIN(name, f64, STITHY_LANES_F64)(stithy::cpu::F64 x) { return body(double, x); } \
+#define STITHY_MATH_1(name, body)                                                                                                          \
+    extern "C" stithy::cpu::F64 STITHY_JOIN(name, f64, STITHY_LANES_F64)(stithy::cpu::F64 x) { return body(double, x); }                   \
     extern "C" stithy::cpu::F32 STITHY_JOIN(name, f32, STITHY_LANES_F32)(stithy::cpu::F32 x) { return body(float, x); }
-#define STITHY_MATH_2(name, body)                                                                                                        \
-    extern "C" stithy::cpu::F64 STITHY_JOIN(name, f64, STITHY_LANES_F64)(stithy::cpu::F64 x, stithy::cpu::F64 y) { return body(double, x, y); } \
-    extern "C" stithy::cpu::F32 STITHY_JOIN(name, f32, STITHY_LANES_F32)(stithy::cpu::F32 x, stithy::cpu::F32 y) { return body(float, x, y); }
+#define STITHY_MATH_2(name, body)                                                                                                          \
+    extern "C" stithy::cpu::F64 STITHY_JOIN(name, f64, STITHY_LANES_F64)(stithy::cpu::F64 x, stithy::cpu::F64 y) {                         \
+        return body(double, x, y);                                                                                                         \
+    }                                                                                                                                      \
+    extern "C" stithy::cpu::F32 STITHY_JOIN(name, f32, STITHY_LANES_F32)(stithy::cpu::F32 x, stithy::cpu::F32 y) {                         \
+        return body(float, x, y);                                                                                                          \
+    }
 
 #if STITHY_SIMD_BYTES == 64
 #define STITHY_LIBRARY_POW _ZGVeN8vv_pow

@@ -4,18 +4,19 @@
 #include <cmath>
 
 // The vector functions take and give vectors that this file need not know: only their addresses are used.
-#define STITHY_FUNCTIONS(row) \
-    row(exp) row(expm1) row(log) row(log1p) row(cbrt) row(sin) row(cos) row(tan) row(tanh) row(logistic) row(rsqrt) row(atan2) row(power) row(remainder)
-#define STITHY_DECLARE(name)            \
-    void stithy_##name##_f64x4();       \
-    void stithy_##name##_f64x8();       \
-    void stithy_##name##_f32x8();       \
+#define STITHY_FUNCTIONS(row)                                                                                                              \
+    row(exp) row(expm1) row(log) row(log1p) row(cbrt) row(sin) row(cos) row(tan) row(tanh) row(logistic) row(rsqrt) row(atan2) row(power)  \
+        row(remainder)
+#define STITHY_DECLARE(name)                                                                                                               \
+    void stithy_##name##_f64x4();                                                                                                          \
+    void stithy_##name##_f64x8();                                                                                                          \
+    void stithy_##name##_f32x8();                                                                                                          \
     void stithy_##name##_f32x16();
-#define STITHY_LIST(name)                                                                      \
-    {"stithy_" #name "_f64x4", reinterpret_cast<void*>(&stithy_##name##_f64x4)},               \
-    {"stithy_" #name "_f64x8", reinterpret_cast<void*>(&stithy_##name##_f64x8)},               \
-    {"stithy_" #name "_f32x8", reinterpret_cast<void*>(&stithy_##name##_f32x8)},               \
-    {"stithy_" #name "_f32x16", reinterpret_cast<void*>(&stithy_##name##_f32x16)},
+#define STITHY_LIST(name)                                                                                                                  \
+    {"stithy_" #name "_f64x4", reinterpret_cast<void*>(&stithy_##name##_f64x4)},                                                           \
+        {"stithy_" #name "_f64x8", reinterpret_cast<void*>(&stithy_##name##_f64x8)},                                                       \
+        {"stithy_" #name "_f32x8", reinterpret_cast<void*>(&stithy_##name##_f32x8)},                                                       \
+        {"stithy_" #name "_f32x16", reinterpret_cast<void*>(&stithy_##name##_f32x16)},
 
 extern "C" {
 STITHY_FUNCTIONS(STITHY_DECLARE)
@@ -25,8 +26,7 @@ namespace stithy::cpu {
 
 std::span<const NativeSymbol> math_symbols() {
     static const NativeSymbol list[] = {
-        STITHY_FUNCTIONS(STITHY_LIST)
-        {"stithy_cbrt_f64", reinterpret_cast<void*>(&stithy_cbrt_f64)},
+        STITHY_FUNCTIONS(STITHY_LIST){"stithy_cbrt_f64", reinterpret_cast<void*>(&stithy_cbrt_f64)},
         {"stithy_rsqrt_f64", reinterpret_cast<void*>(&stithy_rsqrt_f64)},
         {"stithy_rsqrt_f32", reinterpret_cast<void*>(&stithy_rsqrt_f32)},
         {"stithy_logistic_f64", reinterpret_cast<void*>(&stithy_logistic_f64)},

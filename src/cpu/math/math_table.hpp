@@ -14,8 +14,8 @@ const char* math_function_name(MathFunction function);
 /// Number of operands: 2 for atan2, power and remainder, else 1.
 int math_function_arity(MathFunction function);
 
-/// Name of the function that computes `lanes` values at once (f32: 4, 8, 16; f64: 2, 4, 8), or nullptr: then call the scalar one for each lane.
-/// Operands and result are vectors of exactly that many lanes, passed as LLVM's C calling convention passes <lanes x float|double>;
+/// Name of the function that computes `lanes` values at once (f32: 4, 8, 16; f64: 2, 4, 8), or nullptr: then call the scalar one for each
+/// lane. Operands and result are vectors of exactly that many lanes, passed as LLVM's C calling convention passes <lanes x float|double>;
 /// the caller's module must be compiled for a level with registers of that width. The function is pure and reads no memory but constants.
 const char* vector_math_symbol(MathFunction function, DType dtype, int lanes);
 

@@ -30,16 +30,18 @@ STITHY_INLINE Vector<T> power_special(Vector<T> x, Vector<T> y, Vector<T> size) 
 #if STITHY_SIMD_BYTES == 64
 STITHY_INLINE F64 widen_low(F32 x) { return _mm512_cvtps_pd(_mm512_castps512_ps256(x)); }
 STITHY_INLINE F64 widen_high(F32 x) { return _mm512_cvtps_pd(_mm512_extractf32x8_ps(x, 1)); }
-STITHY_INLINE F32 narrow(F64 low, F64 high) { return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1); }
+STITHY_INLINE F32 narrow(F64 low, F64 high) {
+    return _mm512_insertf32x8(_mm512_castps256_ps512(_mm512_cvtpd_ps(low)), _mm512_cvtpd_ps(high), 1);
+}
 #else
 STITHY_INLINE F64 widen_low(F32 x) { return _mm256_cvtps_pd(_mm256_castps256_ps128(x)); }
 STITHY_INLINE F64 widen_high(F32 x) { return _mm256_cvtps_pd(_mm256_extractf128_ps(x, 1)); }
-STITHY_INLINE F32 narrow(F64 low, F64 high) { return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(low)), _mm256_cvtpd_ps(high), 1); }
+STITHY_INLINE F32 narrow(F64 low, F64 high) {
+    return _mm256_insertf128_ps(_mm256_castps128_ps256(_mm256_cvtpd_ps(low)), _mm256_cvtpd_ps(high), 1);
+}
 #endif
 
-STITHY_INLINE F64 power_by_log(F64 x, F64 y) {
-    return vector_exp<double>(y * log_core<false>(x, F64{}, log_short_terms));
-}
+STITHY_INLINE F64 power_by_log(F64 x, F64 y) { return vector_exp<double>(y * log_core<false>(x, F64{}, log_short_terms)); }
 
 /// In f64, which leaves no error worth the name.
 STITHY_INLINE F32 vector_power(F32 x, F32 y) {

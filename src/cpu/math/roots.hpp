@@ -12,7 +12,9 @@ STITHY_INLINE Vector<T> vector_cbrt(Vector<T> x) {
     const Vector<T> e = exponent_of(a), f = fraction_of(a);
     const Vector<T> q = round_down((e + T{0.5}) * static_cast<T>(0x1.5555555555555p-2)), i = e - T{3} * q;
     const Vector<T> power = i == T{0} ? all(T{1}) : i == T{1} ? all(T{2}) : all(T{4});
-    const Vector<T> inverse = i == T{0} ? all(T{1}) : i == T{1} ? all(static_cast<T>(0x1.965fea53d6e3dp-1)) : all(static_cast<T>(0x1.428a2f98d728bp-1));
+    const Vector<T> inverse = i == T{0}   ? all(T{1})
+                              : i == T{1} ? all(static_cast<T>(0x1.965fea53d6e3dp-1))
+                                          : all(static_cast<T>(0x1.428a2f98d728bp-1));
     const Vector<T> m = f * power;
     Vector<T> y = polynomial(cube_terms<T>, f) * inverse;
     const Vector<T> error = fma(-(m * y), y * y, all(T{1}));

@@ -84,7 +84,8 @@ STITHY_INLINE Vector<T> vector_tan(Vector<T> x, Scalar scalar) {
     return mend<T>(value<T>(bits<T>(y) ^ odd ^ (bits<T>(x) & sign_bit<T>)), x, angle.failed, scalar);
 }
 
-/// The angle of (x, y). q = smaller / larger of the magnitudes, folded to [-tan(pi/8), tan(pi/8)] by atan(q) = pi/4 + atan((q - 1)/(q + 1)).
+/// The angle of (x, y). q = smaller / larger of the magnitudes, folded to [-tan(pi/8), tan(pi/8)] by atan(q) = pi/4 + atan((q - 1)/(q +
+/// 1)).
 template <class T>
 STITHY_INLINE Vector<T> vector_atan2(Vector<T> y, Vector<T> x) {
     const Vector<T> ay = magnitude<T>(y), ax = magnitude<T>(x);
