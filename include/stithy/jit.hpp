@@ -78,6 +78,10 @@ To to_argument(From&& from) {
     else return to_traced(std::forward<From>(from));
 }
 
+/// An address for each type: tells signatures of different C++ types apart.
+template <class T>
+inline constexpr char type_tag = 0;
+
 template <class F, class Args>
 using ResultOf = std::remove_cvref_t<decltype(std::apply(std::declval<F&>(), std::declval<Args&&>()))>;
 
@@ -111,6 +115,7 @@ private:
         std::vector<Array*> leaves;
         std::vector<char> dying;
         detail::KeyBytes key;
+        key(static_cast<const void*>(&detail::type_tag<std::pair<Args, Result>>));
         leaves.reserve(16);
         auto gather = [&]<std::size_t K, class X>(X& x, bool gives) {
             auto leaf = [&](const Array& a) {

@@ -122,7 +122,7 @@ Arrays RecordingTrace::bind_structured(const Operation& operation, const Arrays&
     std::vector<ir::Type> types;
     for (const Array& x : lowered) types.push_back(node(x).type());
     const ops::Types results = ops::infer(operation.code, types, op.attr, op.regions, operation.declared, op.location);
-    const ir::FunctionPtr f = pass::count_whiles(as_function(op, types, {results.data(), results.size()}));
+    const ir::FunctionPtr f = pass::settle_loops(as_function(op, types, {results.data(), results.size()}, lowered));
     const transform::Linearized l = transform::linearize(f, active);
     Arrays out = replay(l.primal, lowered);
     const Arrays residuals = transform::residual_values<Array>(l, lowered, out);

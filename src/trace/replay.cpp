@@ -113,11 +113,17 @@ Arrays replay(const ir::FunctionPtr& f, Arrays arguments) {
                         .location = Location()});
 }
 
-ir::FunctionPtr as_function(const ir::Op& op, std::span<const ir::Type> operands, std::span<const ir::Type> results) {
+ir::FunctionPtr as_function(const ir::Op& op, std::span<const ir::Type> operands, std::span<const ir::Type> results, const Arrays& values) {
     ir::Builder b(std::string(ir::name(op.code)));
     ir::Op copy = op;
     copy.operands.clear();
     for (const ir::Type& t : operands) copy.operands.push_back(b.parameter(t));
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const ArrayNode& n = node(values[i]);
+        if (n.traced() || !n.is_splat() || n.shape().rank() != 0 || !n.dtype().is_integer()) continue;
+        ops::LocationScope scope(op.location);
+        copy.operands[i] = ops::constant(b, n.splat_literal()).id();
+    }
     const ir::ValueId first = b.append(std::move(copy), results);
     std::vector<ir::ValueId> ids;
     for (std::size_t r = 0; r < results.size(); ++r) ids.push_back(first + static_cast<ir::ValueId>(r));

@@ -8,7 +8,7 @@ namespace stithy::detail {
 /// parameters and results are given as their tensors.
 Arrays replay(const ir::FunctionPtr& f, Arrays arguments);
 
-/// A function of one operation: its operands as parameters.
-ir::FunctionPtr as_function(const ir::Op& op, std::span<const ir::Type> operands, std::span<const ir::Type> results);
+/// A function of one operation: its operands as parameters. With `values`, integers of rank 0 that are known without reading are constants inside: bounds and starts of counters.
+ir::FunctionPtr as_function(const ir::Op& op, std::span<const ir::Type> operands, std::span<const ir::Type> results, const Arrays& values = {});
 
 } // namespace stithy::detail
