@@ -148,9 +148,11 @@ std::vector<Work> program_works() {
         {"springs_gradient", [=] { return jitted(st::grad(springs_of), springs_stiffness(), springs_start()); }},
         {"scan_60_leaves", sixty_leaves_gradient},
         {"kalman_value", [] { return jitted([](Noise n, Array y) { return kalman(n, y); }, kalman_noise(), kalman_observations()); }},
-        {"kalman_gradient", [] { return with_gradient([](Noise n, Array y) { return kalman(n, y); }, kalman_noise(), kalman_observations()); }},
+        {"kalman_gradient",
+         [] { return with_gradient([](Noise n, Array y) { return kalman(n, y); }, kalman_noise(), kalman_observations()); }},
         {"lynx_hare_value", [] { return jitted([](Parameters p, Pelts d) { return loss(p, d); }, lynx_hare_start(), lynx_hare_data()); }},
-        {"lynx_hare_gradient", [] { return with_gradient([](Parameters p, Pelts d) { return loss(p, d); }, lynx_hare_start(), lynx_hare_data()); }},
+        {"lynx_hare_gradient",
+         [] { return with_gradient([](Parameters p, Pelts d) { return loss(p, d); }, lynx_hare_start(), lynx_hare_data()); }},
     };
 }
 

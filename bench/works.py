@@ -1,4 +1,5 @@
-"""The works in the order of the table: which peers do them, how closely results must agree, what the machine allows at best, and what is asked for.
+"""The works in the order of the table: which peers do them, how closely results must agree, what the machine allows at
+best, and what is asked for.
 
 A bound is microseconds (or bytes), or ("jax", 0.85): so many times that peer."""
 

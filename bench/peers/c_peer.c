@@ -69,7 +69,7 @@ static void scan_1e7(void) {
 enum { masses = 200, spring_steps = 5000, chunk = 50 };
 static double stiffness[masses][masses] __attribute__((aligned(64)));
 static double spring_start[masses], spring_end;
-static double (*path)[masses];      /* positions of all steps */
+static double (*path)[masses]; /* positions of all steps */
 static double (*gradient)[masses];
 
 static void make_springs(void) {
@@ -280,12 +280,13 @@ static void print_limits(void) {
     /* GB/s are thousands of bytes, GF/s thousands of operations, a microsecond */
     const double vector = sizeof(doubles), lanes = vector / sizeof(double);
     const size_t vectors_8mb = (size_t)(8e6 / vector), vectors_4mb = (size_t)(4e6 / vector), l2 = (size_t)(320e3 / vector), many = 100000;
-    printf("{\"cores\": %d, \"read_8mb_gbs\": %.2f, \"read_4mb_gbs\": %.2f, \"copy_8mb_gbs\": %.2f, \"copy_4mb_gbs\": %.2f, \"fill_8mb_gbs\": %.2f, "
+    printf("{\"cores\": %d, \"read_8mb_gbs\": %.2f, \"read_4mb_gbs\": %.2f, \"copy_8mb_gbs\": %.2f, \"copy_4mb_gbs\": %.2f, "
+           "\"fill_8mb_gbs\": %.2f, "
            "\"read_320kb_one_core_gbs\": %.2f, \"f64_gflops\": %.1f, \"f32_gflops\": %.1f, \"f64_one_core_gflops\": %.1f}\n",
-           n, 8e3 / limit_us(reading, vectors_8mb, n), 4e3 / limit_us(reading, vectors_4mb, n),
-           16e3 / limit_us(copying, vectors_8mb, n), 8e3 / limit_us(copying, vectors_4mb, n),
-           8e3 / limit_us(filling, vectors_8mb, n), 0.32e3 / limit_us(reading, l2, 1),
-           2e-3 * accumulators * lanes * (double)many / limit_us(adding_64, many, n), 4e-3 * accumulators * lanes * (double)many / limit_us(adding_32, many, n),
+           n, 8e3 / limit_us(reading, vectors_8mb, n), 4e3 / limit_us(reading, vectors_4mb, n), 16e3 / limit_us(copying, vectors_8mb, n),
+           8e3 / limit_us(copying, vectors_4mb, n), 8e3 / limit_us(filling, vectors_8mb, n), 0.32e3 / limit_us(reading, l2, 1),
+           2e-3 * accumulators * lanes * (double)many / limit_us(adding_64, many, n),
+           4e-3 * accumulators * lanes * (double)many / limit_us(adding_32, many, n),
            2e-3 * accumulators * lanes * (double)many / limit_us(adding_64, many, 1));
 }
 
@@ -322,13 +323,16 @@ static void print_check(const struct work* w) {
         for (int i = 0; i < million; ++i) add(&s, chain_out_64[i]);
     else if (w->run == chain_f32)
         for (int i = 0; i < million; ++i) add(&s, chain_out_32[i]);
-    else if (w->run == scan_1e7) add(&s, recurrence_end);
-    else if (w->run == springs_primal) add(&s, spring_end);
+    else if (w->run == scan_1e7)
+        add(&s, recurrence_end);
+    else if (w->run == springs_primal)
+        add(&s, spring_end);
     else if (w->run == springs_gradient)
         for (int i = 0; i < masses * masses; ++i) add(&s, gradient[i / masses][i % masses]);
     else if (w->run == scan_60_leaves)
         for (int i = 0; i < leaves; ++i) add(&s, leaf_gradient[i]);
-    else add(&s, lynx_value);
+    else
+        add(&s, lynx_value);
     printf("{\"check\": [%.17g, %.17g, %.17g, %.17g]}\n", s.count, s.sum, s.magnitude, s.weighted);
 }
 
@@ -357,12 +361,16 @@ int main(void) {
         int found = -1;
         for (int i = 0; i < work_count; ++i)
             if (!strcmp(works[i].name, name)) found = i;
-        if (!strcmp(command, "limits")) print_limits();
-        else if (found < 0) printf("{\"error\": \"no such work: %s\"}\n", name);
+        if (!strcmp(command, "limits"))
+            print_limits();
+        else if (found < 0)
+            printf("{\"error\": \"no such work: %s\"}\n", name);
         else {
             if (!made[found]) works[found].make(), made[found] = 1;
-            if (!strcmp(command, "check")) print_check(&works[found]);
-            else print_time(&works[found], budget_ms);
+            if (!strcmp(command, "check"))
+                print_check(&works[found]);
+            else
+                print_time(&works[found], budget_ms);
         }
         fflush(stdout);
     }

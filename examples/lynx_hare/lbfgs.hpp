@@ -5,7 +5,8 @@
 #include <stithy/stithy.hpp>
 #include <utility>
 
-/// L-BFGS: a quasi-Newton method that remembers the last few steps. The unknowns are any tree of arrays: a plain struct, a vector, one array.
+/// L-BFGS: a quasi-Newton method that remembers the last few steps. The unknowns are any tree of arrays: a plain struct, a vector, one
+/// array.
 namespace lbfgs {
 
 using stithy::Array;
@@ -88,8 +89,8 @@ Tree direction(const std::deque<Pair<Tree>>& memory, const Tree& gradient) {
 }
 
 /// Minimises from `start`. `value_and_gradient(x)` gives a pair; `report(Progress)` is called after each iteration.
-/// The line search doubles and halves until the value has fallen enough and the slope has flattened (Wolfe's weak conditions), so that each remembered
-/// pair has a positive product; values that are not finite count as too high.
+/// The line search doubles and halves until the value has fallen enough and the slope has flattened (Wolfe's weak conditions), so that each
+/// remembered pair has a positive product; values that are not finite count as too high.
 template <class Tree, class F, class Report>
 Result<Tree> minimise(F value_and_gradient, Tree start, Report report, Options options = {}) {
     Tree x = std::move(start);

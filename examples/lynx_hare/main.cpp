@@ -1,4 +1,5 @@
-// Fits the Lotka-Volterra equations to 21 years of hare and lynx pelts by maximum likelihood: the gradient goes through 2000 Runge-Kutta steps.
+// Fits the Lotka-Volterra equations to 21 years of hare and lynx pelts by maximum likelihood: the gradient goes through 2000 Runge-Kutta
+// steps.
 //   example_lynx_hare [DATA.csv [PICTURE.svg]]
 #include "lbfgs.hpp"
 #include "model.hpp"
@@ -34,9 +35,7 @@ Pelts read_pelts(const std::string& path) {
     return {st::array(year), st::array(hare), st::array(lynx)};
 }
 
-Parameters starting_point() {
-    return {Array(0.5), Array(0.02), Array(0.8), Array(0.02), Array(30.0), Array(4.0), Array(0.3), Array(0.3)};
-}
+Parameters starting_point() { return {Array(0.5), Array(0.02), Array(0.8), Array(0.02), Array(30.0), Array(4.0), Array(0.3), Array(0.3)}; }
 
 template <class F>
 double microseconds(F f) {
@@ -60,19 +59,20 @@ void print_costs(const Parameters& logs, const Pelts& data) {
     const double first_value = microseconds([&] { value(logs, data).wait(); });
     const double first_both = microseconds([&] { both(logs, data).first.wait(); });
     const auto after = st::stats();
-    std::printf("first calls, which trace, differentiate and compile: value %.1f ms, gradient with value %.1f ms (compiled %llu, found on disk %llu)\n",
+    std::printf("first calls, which trace, differentiate and compile: value %.1f ms, gradient with value %.1f ms (compiled %llu, found on "
+                "disk %llu)\n",
                 first_value / 1e3, first_both / 1e3, static_cast<unsigned long long>(after.kernels_compiled - before.kernels_compiled),
                 static_cast<unsigned long long>(after.disk_cache_hits - before.disk_cache_hits));
     const double value_us = best_microseconds([&] { value(logs, data).wait(); });
     const double both_us = best_microseconds([&] { both(logs, data).first.wait(); });
-    std::printf("calls after that:                                    value %.1f us, gradient with value %.1f us (2000 Runge-Kutta steps)\n\n", value_us,
-                both_us);
+    std::printf(
+        "calls after that:                                    value %.1f us, gradient with value %.1f us (2000 Runge-Kutta steps)\n\n",
+        value_us, both_us);
 }
 
 plot::Plot picture(const Parameters& best, const Pelts& data) {
     const int years = static_cast<int>(data.year.size()) - 1, a_year = 10;
-    const Populations path =
-        st::jit([=](Parameters p) { return simulate(p, years * a_year, steps_a_year / a_year); })(best);
+    const Populations path = st::jit([=](Parameters p) { return simulate(p, years * a_year, steps_a_year / a_year); })(best);
     return {"Pelts of hare and lynx in thousands, and the Lotka-Volterra equations fitted to them",
             data.year.to_vector<double>(),
             {{"hare", 'O', '.', "#3366bb", data.hare.to_vector<double>(), path.hare.to_vector<double>()},
@@ -97,10 +97,14 @@ bool lands_on_optimum(const Parameters& best, double value) {
         int digits; ///< after the point, four significant ones
     };
     auto number = [](const Array& x) { return x.item<double>(); };
-    const Row rows[] = {{"alpha", number(best.alpha), 0.5400, 4},           {"beta", number(best.beta), 0.02716, 5},
-                        {"gamma", number(best.gamma), 0.7966, 4},           {"delta", number(best.delta), 0.02370, 5},
-                        {"hare", number(best.hare), 34.60, 2},              {"lynx", number(best.lynx), 5.844, 3},
-                        {"sigma_hare", number(best.sigma_hare), 0.2184, 4}, {"sigma_lynx", number(best.sigma_lynx), 0.2201, 4},
+    const Row rows[] = {{"alpha", number(best.alpha), 0.5400, 4},
+                        {"beta", number(best.beta), 0.02716, 5},
+                        {"gamma", number(best.gamma), 0.7966, 4},
+                        {"delta", number(best.delta), 0.02370, 5},
+                        {"hare", number(best.hare), 34.60, 2},
+                        {"lynx", number(best.lynx), 5.844, 3},
+                        {"sigma_hare", number(best.sigma_hare), 0.2184, 4},
+                        {"sigma_lynx", number(best.sigma_lynx), 0.2201, 4},
                         {"value", value, -42.7406, 4}};
     bool all_agree = true;
     std::printf("\nparameter        found      known\n");
@@ -115,8 +119,9 @@ bool lands_on_optimum(const Parameters& best, double value) {
 
 int run(int count, char** arguments) {
     const std::string csv = count > 1 ? arguments[1] : STITHY_EXAMPLE_DATA "/lynx_hare.csv";
-    const std::filesystem::path svg =
-        count > 2 ? std::filesystem::path(arguments[2]) : std::filesystem::absolute(arguments[0]).parent_path() / "lynx_hare.svg";
+    const std::filesystem::path svg = count > 2
+                                          ? std::filesystem::path(arguments[2])
+                                          : std::filesystem::absolute(arguments[0]).lexically_normal().parent_path() / "lynx_hare.svg";
     const Pelts data = read_pelts(csv);
     const Parameters start = log_of(starting_point());
     print_costs(start, data);
@@ -140,7 +145,9 @@ int run(int count, char** arguments) {
     std::printf("the same as a picture: %s\n", svg.c_str());
 
     const bool landed = lands_on_optimum(best, result.last.value);
-    std::printf("%s\n", !result.converged ? "the minimisation did not converge" : landed ? "on the known optimum" : "NOT on the known optimum");
+    std::printf("%s\n", !result.converged ? "the minimisation did not converge"
+                        : landed          ? "on the known optimum"
+                                          : "NOT on the known optimum");
     return result.converged && landed ? 0 : 1;
 }
 

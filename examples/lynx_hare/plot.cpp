@@ -47,8 +47,9 @@ std::string in_terminal(const Plot& plot, int columns, int rows) {
     std::ostringstream out;
     out << plot.title << "\n";
     for (int r = 0; r < rows; ++r) {
-        const bool labelled = r % 3 == 0 || r == rows - 1;
-        out << (labelled ? formatted("%6.0f |", top * (rows - 1 - r) / (rows - 1)) : "       |") << canvas[static_cast<std::size_t>(r)] << "\n";
+        const bool labelled = r % 5 == 0;
+        out << (labelled ? formatted("%6.0f |", top * (rows - 1 - r) / (rows - 1)) : "       |") << canvas[static_cast<std::size_t>(r)]
+            << "\n";
     }
     std::string axis(static_cast<std::size_t>(columns), '-'), labels(static_cast<std::size_t>(columns) + 12, ' ');
     for (double year = first; year <= last; year += 5) {
@@ -57,7 +58,8 @@ std::string in_terminal(const Plot& plot, int columns, int rows) {
         labels.replace(column + 6, 4, formatted("%.0f", year));
     }
     out << "       +" << axis << "\n" << labels << "\n";
-    for (const Series& s : plot.series) out << "        " << s.mark << " " << s.name << " counted   " << s.line << " " << s.name << " fitted\n";
+    for (const Series& s : plot.series)
+        out << "        " << s.mark << " " << s.name << " counted   " << s.line << " " << s.name << " fitted\n";
     return out.str();
 }
 
@@ -75,7 +77,8 @@ std::string as_svg(const Plot& plot) {
         out << "<line x1=\"" << left << "\" x2=\"" << width - right << "\" y1=\"" << y(v) << "\" y2=\"" << y(v) << "\" stroke=\"#ddd\"/>"
             << "<text x=\"" << left - 8 << "\" y=\"" << y(v) + 5 << "\" text-anchor=\"end\">" << v << "</text>\n";
     for (double year = first; year <= last; year += 5)
-        out << "<text x=\"" << x((year - first) / (last - first)) << "\" y=\"" << height - below + 22 << "\" text-anchor=\"middle\">" << year << "</text>\n";
+        out << "<text x=\"" << x((year - first) / (last - first)) << "\" y=\"" << height - below + 22 << "\" text-anchor=\"middle\">"
+            << year << "</text>\n";
     double legend = width - right - 260;
     for (const Series& s : plot.series) {
         out << "<polyline fill=\"none\" stroke-width=\"2\" stroke=\"" << s.color << "\" points=\"";
@@ -83,9 +86,10 @@ std::string as_svg(const Plot& plot) {
             out << x(static_cast<double>(i) / static_cast<double>(s.curve.size() - 1)) << "," << y(s.curve[i]) << " ";
         out << "\"/>\n";
         for (std::size_t i = 0; i < s.counts.size(); ++i)
-            out << "<circle r=\"4\" fill=\"" << s.color << "\" cx=\"" << x((plot.years[i] - first) / (last - first)) << "\" cy=\"" << y(s.counts[i]) << "\"/>\n";
-        out << "<circle r=\"4\" fill=\"" << s.color << "\" cx=\"" << legend << "\" cy=\"35\"/><text x=\"" << legend + 10 << "\" y=\"40\">" << s.name
-            << "</text>\n";
+            out << "<circle r=\"4\" fill=\"" << s.color << "\" cx=\"" << x((plot.years[i] - first) / (last - first)) << "\" cy=\""
+                << y(s.counts[i]) << "\"/>\n";
+        out << "<circle r=\"4\" fill=\"" << s.color << "\" cx=\"" << legend << "\" cy=\"35\"/><text x=\"" << legend + 10 << "\" y=\"40\">"
+            << s.name << "</text>\n";
         legend += 130;
     }
     out << "</svg>\n";
