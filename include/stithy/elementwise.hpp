@@ -98,6 +98,8 @@ namespace stithy {
 [[nodiscard]] Array bitwise_xor(const Operand& a, const Operand& b);
 [[nodiscard]] Array bitwise_not(const Operand& x);
 
+/// x itself, as a constant to every derivative.
+[[nodiscard]] Array stop_gradient(const Operand& x);
 /// The same bits read as another dtype of the same size.
 [[nodiscard]] Array bitcast(const Operand& x, DType dtype);
 

@@ -150,6 +150,16 @@ Array logical_not(const Operand& x) {
     return d.is_bool() ? unary("logical_not", OpCode::not_, x, false) : x == Operand(0, x.location());
 }
 
+Array stop_gradient(const Operand& x) {
+    Array a = detail::to_array(x);
+    // What recording traces derive is the value above; the one below is constant to them.
+    while (detail::node(a).traced() && !detail::node(a).trace()->is_staging()) a = Array(detail::node(a).below());
+    if (!detail::node(a).traced() || !a.dtype().is_floating()) return a;
+    // A staged value may be differentiated later: integers have no derivative, and reading the bits as such costs nothing.
+    const DType bits = a.dtype() == f32 ? i32 : i64;
+    return bitcast({bitcast({a, x.location()}, bits), x.location()}, a.dtype());
+}
+
 Array bitwise_not(const Operand& x) { return ~x; }
 
 Array bitcast(const Operand& x, DType dtype) {

@@ -50,16 +50,9 @@ Array real(const Operand& x) {
     return a.dtype().is_floating() ? a : a.astype(f64, x.location());
 }
 
-/// Without derivative: the value under every recording trace that made it.
-Array without_tangent(const Array& x) {
-    Array at = x;
-    while (node(at).traced() && !node(at).trace()->is_staging() && node(at).below().defined()) at = Array(node(at).below());
-    return at;
-}
-
 /// The greatest element along axes (kept), 0 where that is infinite or NaN: what exponentials are taken relative to.
 Array reference_point(const Array& a, const Dims& axes, const Location& at) {
-    const Array fixed = without_tangent(a);
+    const Array fixed = stop_gradient({a, at});
     const Array high = reduced(OpCode::maximum, fixed, axes, true, at);
     return where({isfinite({high, at}), at}, {high, at}, {0.0, at});
 }
@@ -137,7 +130,7 @@ Array place_of_extremum(const char* name, OpCode combine, const Array& a, std::i
 }
 
 Array place_of_extremum(const char* name, OpCode combine, const Operand& x, std::optional<std::int64_t> axis, bool keep) {
-    const Array a = without_tangent(detail::to_array(x));
+    const Array a = stop_gradient(x);
     const Location& at = x.location();
     if (axis) return place_of_extremum(name, combine, a, detail::check_axis(name, *axis, a.shape().rank(), a, at), keep, at);
     return place_of_extremum(name, combine, detail::reshaped(a, Shape({a.size()}), at), 0, false, at);

@@ -70,6 +70,20 @@ TEST(Reductions, Statistics) {
     expect_array<int>(st::cumprod(st::array({1, 2, 3})), {3}, {1, 2, 6});
 }
 
+TEST(Reductions, StopGradient) {
+    const auto f = [](Array x) { return st::sum(st::stop_gradient(x) * x); };
+    const Array x = st::array({1.0, 3.0});
+    expect_array<double>(st::grad(f)(x), {2}, {1, 3});
+    expect_array<double>(st::jit(st::grad(f))(x), {2}, {1, 3});
+    expect_array<double>(st::grad(st::jit(f))(x), {2}, {1, 3});
+    expect_array<int>(st::stop_gradient(st::array({1})), {1}, {1});
+    // softmax's own derivative: p (1 - p) on the diagonal
+    const auto first = [](Array y) { return st::softmax(y)(0); };
+    const double p = 1 / (1 + std::exp(2.0));
+    expect_close(st::grad(first)(x), {2}, {p * (1 - p), -p * (1 - p)});
+    expect_close(st::grad(st::jit(first))(x), {2}, {p * (1 - p), -p * (1 - p)});
+}
+
 TEST(Shaping, Reshape) {
     expect_array<double>(st::reshape(grid(), {3, 2}), {3, 2}, {0, 1, 2, 3, 4, 5});
     EXPECT_EQ(st::reshape(grid(), {-1, 2}).shape().str(), "[3,2]");
