@@ -284,12 +284,20 @@ void LoopEmitter::emit_columns() {
     phase_ = 1;
     open(LoopKind::vector, first, last);
     opened(columns, static_cast<NestValue>(b_.nest().code.size() - 1));
-    for (std::size_t o = 0; o < g_.outputs.size(); ++o) {
-        const NodeId n = f_.resolved(g_.outputs[o].node);
-        if (f_.nodes[n].state != Node::State::reduce || values_[f_.nodes[n].local] != no_nest_value) continue;
-        remember(n, b_.load(f_.function->type(f_.nodes[n].value).dtype(), scope_.pointer(w_, g_.outputs[o].target), index(plan_.output_access[o])));
+    std::vector<const Output*> homes;
+    for (const NodeId r : g_.reductions) {
+        const std::size_t o = home_of(r);
+        homes.push_back(&g_.outputs[o]);
+        remember(r, b_.load(f_.function->type(f_.nodes[r].value).dtype(), scope_.pointer(w_, g_.outputs[o].target), index(plan_.output_access[o])));
     }
-    store_all([&](const Output& output) { return f_.nodes[f_.resolved(output.node)].state != Node::State::reduce; });
+    store_all([&](const Output& output) { return std::find(homes.begin(), homes.end(), &output) == homes.end(); });
+}
+
+/// The output whose memory holds a reduction's totals while rows stream by.
+std::size_t LoopEmitter::home_of(NodeId r) const {
+    std::size_t o = 0;
+    while (g_.outputs[o].part || f_.resolved(g_.outputs[o].node) != r) ++o;
+    return o;
 }
 
 void LoopEmitter::stream_rows(NestValue first, NestValue last) {
@@ -350,8 +358,7 @@ void LoopEmitter::add_rows(const std::vector<NestValue>& row_counters, NestValue
             pointer = b_.offset(partials_, number(&node, 0, which++ * plan_.blocks * plan_.row_count * 8));
             at = b_.add(b_.mul(block_, number(&plan_, 1, plan_.row_count)), row_number());
         } else {
-            std::size_t o = 0;
-            while (g_.outputs[o].part || f_.resolved(g_.outputs[o].node) != r) ++o;
+            const std::size_t o = home_of(r);
             pointer = scope_.pointer(w_, g_.outputs[o].target);
             at = index(plan_.output_access[o]);
         }

@@ -20,6 +20,7 @@ private:
     void emit_lanes();
     void emit_columns();
     void emit_final();
+    [[nodiscard]] std::size_t home_of(NodeId r) const;
     void stream_rows(NestValue first, NestValue last);
     void add_rows(const std::vector<NestValue>& row_counters, NestValue first, NestValue last);
     void emit_phases(LoopKind inner_kind);
