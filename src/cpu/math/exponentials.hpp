@@ -119,10 +119,13 @@ STITHY_INLINE Vector<T> vector_expm1(Vector<T> x) {
     return with_sign<T>(scale(y, reduced.k), x);
 }
 
-/// 1 / (1 + exp(-x)), by exp(-|x|), which does not overflow.
+/// 1 / (1 + exp(-x)), by exp(-|x|), which does not overflow; a little more exact than exp itself, since two more roundings follow.
 template <class T>
 STITHY_INLINE Vector<T> vector_logistic(Vector<T> x) {
-    const Vector<T> e = vector_exp<T>(-magnitude<T>(x));
+    const Reduced<T> reduced = reduce_exponent<T>(at_least(all(exp_lowest<T>), -magnitude<T>(x)));
+    const Vector<T> r = reduced.r;
+    const Vector<T> fraction = T{1} + (r + fma(r * r, polynomial(exp_terms<T>, r), reduced.rest));
+    const Vector<T> e = scale_exp<T>(fraction, reduced.k);
     return (x < T{0} ? e : all(T{1})) / (T{1} + e);
 }
 

@@ -41,7 +41,15 @@ STITHY_INLINE F32 narrow(F64 low, F64 high) {
 }
 #endif
 
-STITHY_INLINE F64 power_by_log(F64 x, F64 y) { return vector_exp<double>(y * log_core<false>(x, F64{}, log_short_terms)); }
+/// For x that was an f32: normal, or a special case that is dealt with after.
+STITHY_INLINE F64 power_by_log(F64 x, F64 y) {
+#if STITHY_SIMD_BYTES == 64
+    const Split<double> s = split<double>(x);
+#else
+    const Split<double> s = split_normal<double>(x);
+#endif
+    return vector_exp<double>(y * log_core<false>(s, F64{}, log_short_terms));
+}
 
 /// In f64, which leaves no error worth the name.
 STITHY_INLINE F32 vector_power(F32 x, F32 y) {
