@@ -28,7 +28,8 @@ STITHY_INLINE Split<T> split_normal(Vector<T> x) {
     // As the low bits of a number next to 2^fraction_bits.
     constexpr Int large = Int{IntegerOf<T>::bias + shift} << shift;
     constexpr T subtracted = (sizeof(T) == 8 ? T(0x1p52) : T(0x1p23F)) + static_cast<T>(IntegerOf<T>::bias);
-    return {value<T>(unsigned_shift_right<T>(exponent, shift) | large) - subtracted, value<T>(wrapping_sum(wrapping_difference(bits<T>(x), exponent), Integers<T>{} + one))};
+    return {value<T>(unsigned_shift_right<T>(exponent, shift) | large) - subtracted,
+            value<T>(wrapping_sum(wrapping_difference(bits<T>(x), exponent), Integers<T>{} + one))};
 }
 template <class T>
 STITHY_INLINE Integers<T> not_normal(Vector<T> x) {

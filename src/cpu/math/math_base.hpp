@@ -52,8 +52,10 @@ template <class T>
 STITHY_INLINE Integers<T> unsigned_shift_right(Integers<T> a, int count) {
     typedef std::uint64_t Words __attribute__((vector_size(STITHY_SIMD_BYTES)));
     typedef std::uint32_t Halves __attribute__((vector_size(STITHY_SIMD_BYTES)));
-    if constexpr (sizeof(T) == 8) return reinterpret_cast<Integers<T>>(reinterpret_cast<Words>(a) >> static_cast<std::uint64_t>(count));
-    else return reinterpret_cast<Integers<T>>(reinterpret_cast<Halves>(a) >> static_cast<std::uint32_t>(count));
+    if constexpr (sizeof(T) == 8)
+        return reinterpret_cast<Integers<T>>(reinterpret_cast<Words>(a) >> static_cast<std::uint64_t>(count));
+    else
+        return reinterpret_cast<Integers<T>>(reinterpret_cast<Halves>(a) >> static_cast<std::uint32_t>(count));
 }
 template <class I>
 STITHY_INLINE I wrapping_difference(I a, I b) {
