@@ -53,7 +53,8 @@ enum class LoopKind : std::uint8_t {
     vector,   ///< lanes side by side, masked tail with the same vector code; no value may flow from one iteration to the next but through reductions declared outside.
               ///< Variables and reductions declared inside are one per lane; serial loops inside have bounds that do not vary by lane
     units,    ///< the loop from range_begin to range_end: iterations are independent; the caller splits the range over threads (or the grid)
-    parallel, ///< independent iterations inside a larger function (may be run serially)
+    parallel, ///< independent iterations inside a larger function, each worth some tens of microseconds: the runtime spreads them over threads. The body may read
+              ///< what stands outside, but set or accumulate only what is declared inside. Serial inside another parallel loop or a vector loop
     unrolled, ///< bounds are `fixed`; emitted flat
 };
 

@@ -166,6 +166,39 @@ TEST(EmitControl, CallsAndTheirStatus) {
     }
 }
 
+/// A loop whose iterations the runtime spreads over threads: what it uses from outside comes along.
+TEST(EmitControl, ParallelLoops) {
+    for (const auto& level : test::levels()) {
+        NestBuilder b;
+        const auto rows = b.param(0), columns = b.param(1);
+        const auto total = b.reduction(OpCode::add, f64, b.literal(f64, 2));
+        b.accumulate(total, b.literal(f64, 3));
+        const auto scale = b.variable(f32, b.literal(f32, 4));
+        const auto place = b.pointer_variable(b.buffer(1));
+        b.loop(LoopKind::serial, b.fixed_int(0), b.fixed_int(2));
+        const auto r = b.loop(LoopKind::parallel, b.fixed_int(1), b.add(rows, b.fixed_int(1)));
+        const auto at = b.mul(b.apply(OpCode::subtract, i64, r, b.fixed_int(1)), columns);
+        const auto sum = b.reduction(OpCode::add, f64, b.get(total));
+        const auto j = b.loop(LoopKind::vector, b.fixed_int(0), columns);
+        b.accumulate(sum, b.load(f64, b.buffer(0), b.add(at, j)));
+        b.end();
+        const auto scaled = b.apply(OpCode::multiply, f64, b.get(sum), b.apply(OpCode::convert, f64, b.get(scale)));
+        b.store(f64, b.get(place), b.apply(OpCode::subtract, i64, r, b.fixed_int(1)), scaled);
+        b.call("test_fail_at", {r, b.param(5)});
+        b.end();
+        b.set(scale, b.apply(OpCode::multiply, f32, b.get(scale), b.literal(f32, 4)));
+        b.end();
+        test::test_symbols()["test_fail_at"] = reinterpret_cast<void*>(+[](runtime::Runtime*, std::int64_t r1, std::int64_t bad) { return r1 == bad ? 44 : 0; });
+        const test::Kernel kernel(b.finish(), level);
+        std::vector<double> x(40 * 19, 1.0), y(40);
+        std::vector<std::int64_t> params = {40, 19, test::literal_bits(2.0), test::literal_bits(0.5), test::literal_bits(3.0f), -1};
+        EXPECT_EQ(kernel({x.data(), y.data()}, params), 0);
+        for (double v : y) EXPECT_EQ(v, (19 + 2.5) * 9);
+        params[5] = 17;
+        EXPECT_EQ(kernel({x.data(), y.data()}, params), 44);
+    }
+}
+
 /// Every reduction, over lengths with and without tails.
 TEST(EmitControl, Reductions) {
     const std::vector<OpCode> ops = {OpCode::add, OpCode::multiply, OpCode::minimum, OpCode::maximum, OpCode::and_, OpCode::or_, OpCode::xor_};

@@ -14,23 +14,33 @@ Emitter::Emitter(Ir& ir, const plan::Nest& nest, const TargetOptions& options)
     }
 }
 
-void Emitter::run() {
+/// A function of the ABI of compiled code; the builder stands in its second block, the first is for frame memory and what is read once.
+LLVMValueRef Emitter::open_function(const char* name) {
     LLVMTypeRef types[] = {ir_.pointer_type, ir_.pointer_type, ir_.pointer_type, ir_.i64_type, ir_.i64_type};
-    ir_.function = LLVMAddFunction(ir_.module, options_.entry.c_str(), LLVMFunctionType(ir_.i32_type, types, 5, 0));
-    ir_.attribute(ir_.function, "nounwind");
-    if (options_.vector_bytes == 64) ir_.text_attribute(ir_.function, "prefer-vector-width", "512");
-    runtime_ = LLVMGetParam(ir_.function, 0);
-    buffers_ = LLVMGetParam(ir_.function, 1);
-    params_ = LLVMGetParam(ir_.function, 2);
-    begin_ = LLVMGetParam(ir_.function, 3);
-    end_ = LLVMGetParam(ir_.function, 4);
+    const LLVMValueRef f = LLVMAddFunction(ir_.module, name, LLVMFunctionType(ir_.i32_type, types, 5, 0));
+    ir_.function = f;
+    ir_.attribute(f, "nounwind");
+    if (options_.vector_bytes == 64) ir_.text_attribute(f, "prefer-vector-width", "512");
+    runtime_ = LLVMGetParam(f, 0);
+    buffers_ = LLVMGetParam(f, 1);
+    params_ = LLVMGetParam(f, 2);
+    begin_ = LLVMGetParam(f, 3);
+    end_ = LLVMGetParam(f, 4);
     entry_ = ir_.block("entry");
-    const LLVMBasicBlockRef start = ir_.block("start");
-    ir_.at(start);
-    emit_range(0, static_cast<NestValue>(nest_.code.size()));
+    ir_.at(ir_.block("start"));
+    return f;
+}
+
+void Emitter::close_function() {
     LLVMBuildRet(ir_.builder, LLVMConstNull(ir_.i32_type));
     ir_.at(entry_);
-    ir_.jump(start);
+    ir_.jump(LLVMGetNextBasicBlock(entry_));
+}
+
+void Emitter::run() {
+    open_function(options_.entry.c_str());
+    emit_range(0, static_cast<NestValue>(nest_.code.size()));
+    close_function();
 }
 
 void Emitter::emit_range(NestValue first, NestValue last) {
@@ -87,7 +97,11 @@ void Emitter::emit_call(const Instruction& i) {
     std::vector<LLVMValueRef> all = {runtime_};
     all.insert(all.end(), arguments_.begin(), arguments_.end());
     arguments_.clear();
-    const LLVMValueRef status = ir_.call(nest_.symbols[i.slot].c_str(), ir_.i32_type, all, false);
+    check_status(ir_.call(nest_.symbols[i.slot].c_str(), ir_.i32_type, all, false));
+}
+
+/// Returns a status that is not 0 at once.
+void Emitter::check_status(LLVMValueRef status) {
     const LLVMBasicBlockRef failed = ir_.block("failed"), next = ir_.block("called");
     ir_.branch(ir_.icmp(LLVMIntEQ, status, LLVMConstNull(ir_.i32_type)), next, failed);
     ir_.at(failed);
@@ -100,6 +114,7 @@ void Emitter::emit_loop(NestValue at) {
     const auto kind = static_cast<LoopKind>(i.aux);
     if (analysis_.vector_loop[at] == at) return emit_vector_loop(at);
     if (kind == LoopKind::unrolled) return emit_unrolled(at);
+    if (kind == LoopKind::parallel && !outlined_ && analysis_.vector_loop[at] == no_nest_value) return emit_parallel_loop(at);
     const LLVMValueRef lower = scalar(i.a), upper = scalar(i.b);
     const Ir::Loop loop = ir_.open_loop(lower, upper);
     LLVMValueRef counter = loop.counter;

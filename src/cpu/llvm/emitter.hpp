@@ -36,6 +36,14 @@ private:
     NestValue emit_if(NestValue at);
     void emit_branch(LLVMValueRef lanes, LLVMBasicBlockRef block, LLVMBasicBlockRef after, NestValue first, NestValue last);
     void emit_call(const Instruction& i);
+    void check_status(LLVMValueRef status);
+    LLVMValueRef open_function(const char* name);
+    void close_function();
+
+    // --- parallel_loop.cpp: loops that the runtime spreads over threads ---
+    void emit_parallel_loop(NestValue at);
+    LLVMValueRef emit_outlined(NestValue at, const std::vector<NestValue>& used, const std::vector<LLVMTypeRef>& types);
+    [[nodiscard]] std::vector<NestValue> captures(NestValue loop) const;
 
     // --- values.cpp: reading and making values ---
     void emit_entry_value(NestValue at);
@@ -57,6 +65,7 @@ private:
     void emit_offset(NestValue at);
     void emit_local(NestValue at);
     void emit_variable(NestValue at);
+    LLVMTypeRef variable_type(NestValue variable) const;
     void emit_get(NestValue at);
     void emit_set(const Instruction& i);
     LLVMValueRef to_memory(DType dtype, LLVMValueRef value);
@@ -99,6 +108,8 @@ private:
     std::vector<While> whiles_;
     int lanes_ = 1;                     ///< of the vector loop that is being emitted
     LLVMValueRef mask_ = nullptr;       ///< lanes that run; null: all
+    bool outlined_ = false;             ///< inside the body of a parallel loop
+    int parts_ = 0;                     ///< bodies of parallel loops so far
     bool under_control_ = false;        ///< some lanes are off because of an if or a while
     LLVMBasicBlockRef entry_ = nullptr; ///< frame memory and what is read once
     LLVMValueRef runtime_ = nullptr, buffers_ = nullptr, params_ = nullptr, begin_ = nullptr, end_ = nullptr;

@@ -134,6 +134,12 @@ void Emitter::emit_variable(NestValue at) {
     of(at) = {.value = slots_[at], .shape = wide ? Shape::varying : Shape::uniform, .per_lane = pointer && of(i.a).per_lane};
 }
 
+LLVMTypeRef Emitter::variable_type(NestValue variable) const {
+    const Instruction& v = nest_.code[variable];
+    const bool pointer = v.code == Code::variable && v.aux == 1;
+    return pointer ? ir_.pointer_type : ir_.type(v.dtype, lanes_for(values_[variable].shape == Shape::varying));
+}
+
 void Emitter::emit_get(NestValue at) {
     const Instruction& i = nest_.code[at];
     const Emitted& variable = of(i.a);
@@ -141,10 +147,7 @@ void Emitter::emit_get(NestValue at) {
         of(at) = {.value = total(i.a)};
         return;
     }
-    const bool wide = variable.shape == Shape::varying;
-    const bool pointer = i.aux == 1;
-    const LLVMTypeRef type = pointer ? ir_.pointer_type : ir_.type(i.dtype, lanes_for(wide));
-    of(at) = {.value = ir_.load(type, slots_[i.a]), .shape = variable.shape, .per_lane = pointer && variable.per_lane};
+    of(at) = {.value = ir_.load(variable_type(i.a), slots_[i.a]), .shape = variable.shape, .per_lane = i.aux == 1 && variable.per_lane};
 }
 
 void Emitter::emit_set(const Instruction& i) {
