@@ -98,7 +98,8 @@ NestValue NestBuilder::apply(OpCode op, DType dtype, NestValue a, NestValue b, N
     const bool plain = nest_.code[a].dtype == dtype;
     if (op == OpCode::convert && plain) return a;
     if (dtype == i64 && plain && b != no_nest_value && c == no_nest_value) {
-        if (is_commutative(op) && (nest_.code[a].code == Code::fixed ? nest_.code[b].code != Code::fixed : nest_.code[b].code != Code::fixed && b < a))
+        if (is_commutative(op) &&
+            (nest_.code[a].code == Code::fixed ? nest_.code[b].code != Code::fixed : nest_.code[b].code != Code::fixed && b < a))
             std::swap(a, b);
         if (const NestValue v = simplified(op, a, b); v != no_nest_value) return v;
         const Instruction &x = nest_.code[a], &y = nest_.code[b];
@@ -151,7 +152,11 @@ void NestBuilder::accumulate(NestValue reduction, NestValue value) {
 }
 
 NestValue NestBuilder::loop(LoopKind kind, NestValue lower, NestValue upper, bool reverse) {
-    open_block({.code = Code::loop, .aux = static_cast<std::uint8_t>(kind), .flags = reverse ? flag_reverse : std::uint8_t{0}, .a = lower, .b = upper});
+    open_block({.code = Code::loop,
+                .aux = static_cast<std::uint8_t>(kind),
+                .flags = reverse ? flag_reverse : std::uint8_t{0},
+                .a = lower,
+                .b = upper});
     return static_cast<NestValue>(open_.back());
 }
 void NestBuilder::while_() { open_block({.code = Code::while_}); }

@@ -9,8 +9,8 @@ namespace stithy::plan {
 namespace {
 
 constexpr std::array<std::string_view, 24> code_names = {
-    "param", "literal", "fixed", "begin", "end_of_range", "apply", "load", "get", "buffer", "offset", "local", "store", "variable", "set",
-    "reduction", "accumulate", "loop", "while", "test", "if", "else", "end", "argument", "call"};
+    "param",    "literal", "fixed",     "begin",      "end_of_range", "apply", "load", "get", "buffer", "offset", "local",    "store",
+    "variable", "set",     "reduction", "accumulate", "loop",         "while", "test", "if",  "else",   "end",    "argument", "call"};
 
 constexpr std::array<std::string_view, 5> loop_names = {"serial", "vector", "units", "parallel", "unrolled"};
 constexpr std::array<std::string_view, 6> direction_names = {"eq", "ne", "ge", "gt", "le", "lt"};
@@ -72,9 +72,12 @@ void append_head(std::string& out, const Nest& nest, const Instruction& i) {
     }
     if (!has_value(i.code) && i.code != Code::store && i.code != Code::set) return;
     out += ' ';
-    if (i.aux == 1 && (i.code == Code::variable || i.code == Code::get || i.code == Code::set)) out += "pointer";
-    else if (i.code == Code::buffer || i.code == Code::offset) out += "pointer";
-    else out += i.dtype.name();
+    if (i.aux == 1 && (i.code == Code::variable || i.code == Code::get || i.code == Code::set))
+        out += "pointer";
+    else if (i.code == Code::buffer || i.code == Code::offset)
+        out += "pointer";
+    else
+        out += i.dtype.name();
 }
 
 void append_slot(std::string& out, const Instruction& i) {

@@ -104,16 +104,21 @@ struct Verifier {
         check(accepts(i.op, t), "the operation does not take this dtype");
         if (operands > 1) value(i.b, t);
         if (operands > 2) value(i.c, t);
-        if (i.op == OpCode::compare || i.op == OpCode::is_finite) check(i.dtype == boolean, "the result must be bool");
-        else if (i.op == OpCode::bitcast_convert) check(i.dtype.size() == t.size(), "bitcast_convert needs equal widths");
-        else if (i.op != OpCode::convert) check(i.dtype == t, "the result has another dtype than the operands");
+        if (i.op == OpCode::compare || i.op == OpCode::is_finite)
+            check(i.dtype == boolean, "the result must be bool");
+        else if (i.op == OpCode::bitcast_convert)
+            check(i.dtype.size() == t.size(), "bitcast_convert needs equal widths");
+        else if (i.op != OpCode::convert)
+            check(i.dtype == t, "the result has another dtype than the operands");
         if (i.op == OpCode::compare) check((i.aux & 7u) < 6 && i.aux < 16, "unknown direction of compare");
     }
 
     void variable(const Instruction& i) const {
         if (i.code == Code::variable) {
-            if (i.aux == 1) pointer(i.a);
-            else value(i.a, i.dtype);
+            if (i.aux == 1)
+                pointer(i.a);
+            else
+                value(i.a, i.dtype);
             return;
         }
         const Instruction& v = operand(i.a);
@@ -123,8 +128,10 @@ struct Verifier {
             return;
         }
         check(v.code == (i.code == Code::set ? Code::variable : Code::reduction), "set needs a variable, accumulate a reduction");
-        if (i.code == Code::set && v.aux == 1) pointer(i.b);
-        else value(i.b, v.dtype);
+        if (i.code == Code::set && v.aux == 1)
+            pointer(i.b);
+        else
+            value(i.b, v.dtype);
     }
 
     void reduction(const Instruction& i) const {
@@ -199,8 +206,8 @@ struct Verifier {
         visible.assign(nest.code.size(), true);
         for (at = 0; at < nest.code.size(); ++at) {
             instruction(nest.code[at]);
-            const bool follows = at + 1 < nest.code.size() &&
-                                 (nest.code[at + 1].code == Code::argument || nest.code[at + 1].code == Code::call);
+            const bool follows =
+                at + 1 < nest.code.size() && (nest.code[at + 1].code == Code::argument || nest.code[at + 1].code == Code::call);
             if (nest.code[at].code == Code::argument) check(follows, "an argument is not followed by its call");
         }
         check(open.empty(), "a block is not closed");

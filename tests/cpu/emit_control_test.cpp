@@ -92,7 +92,8 @@ TEST(EmitControl, GuardedAccess) {
         const auto n = b.param(0), low = b.param(1);
         const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
         const auto at = b.apply(OpCode::subtract, i64, i, low);
-        const auto inside = b.apply(OpCode::and_, boolean, b.compare(ir::Direction::ge, at, b.fixed_int(0)), b.compare(ir::Direction::lt, at, n));
+        const auto inside =
+            b.apply(OpCode::and_, boolean, b.compare(ir::Direction::ge, at, b.fixed_int(0)), b.compare(ir::Direction::lt, at, n));
         const auto v = b.variable(f64, b.literal(f64, 2));
         b.if_(inside);
         b.set(v, b.load(f64, b.buffer(0), at));
@@ -151,11 +152,13 @@ TEST(EmitControl, CallsAndTheirStatus) {
     test::test_symbols()["test_take_all"] = reinterpret_cast<void*>(&take_all);
     for (const auto& level : test::levels()) {
         NestBuilder b;
-        b.call("test_take_all", {b.buffer(0), b.param(0), b.literal(f64, 1), b.literal(f32, 2), b.literal(i32, 3), b.literal(i8, 4), b.literal(boolean, 5)});
+        b.call("test_take_all",
+               {b.buffer(0), b.param(0), b.literal(f64, 1), b.literal(f32, 2), b.literal(i32, 3), b.literal(i8, 4), b.literal(boolean, 5)});
         b.store(f64, b.buffer(1), b.fixed_int(0), b.load(f64, b.buffer(0), b.fixed_int(0)));
         const test::Kernel kernel(b.finish(), level);
         double out = 0, copied = 0;
-        const std::vector<std::int64_t> params = {10, test::literal_bits(0.5), test::literal_bits(0.25f), -3, test::literal_bits(std::int8_t{-2}), 1};
+        const std::vector<std::int64_t> params = {
+            10, test::literal_bits(0.5), test::literal_bits(0.25f), -3, test::literal_bits(std::int8_t{-2}), 1};
         EXPECT_EQ(kernel({&out, &copied}, params), 0);
         EXPECT_EQ(copied, 10 + 0.5 + 0.25 - 3 - 2 + 1000);
         auto bad = params;
@@ -188,7 +191,8 @@ TEST(EmitControl, ParallelLoops) {
         b.end();
         b.set(scale, b.apply(OpCode::multiply, f32, b.get(scale), b.literal(f32, 4)));
         b.end();
-        test::test_symbols()["test_fail_at"] = reinterpret_cast<void*>(+[](runtime::Runtime*, std::int64_t r1, std::int64_t bad) { return r1 == bad ? 44 : 0; });
+        test::test_symbols()["test_fail_at"] =
+            reinterpret_cast<void*>(+[](runtime::Runtime*, std::int64_t r1, std::int64_t bad) { return r1 == bad ? 44 : 0; });
         const test::Kernel kernel(b.finish(), level);
         std::vector<double> x(40 * 19, 1.0), y(40);
         std::vector<std::int64_t> params = {40, 19, test::literal_bits(2.0), test::literal_bits(0.5), test::literal_bits(3.0f), -1};
@@ -201,7 +205,8 @@ TEST(EmitControl, ParallelLoops) {
 
 /// Every reduction, over lengths with and without tails.
 TEST(EmitControl, Reductions) {
-    const std::vector<OpCode> ops = {OpCode::add, OpCode::multiply, OpCode::minimum, OpCode::maximum, OpCode::and_, OpCode::or_, OpCode::xor_};
+    const std::vector<OpCode> ops = {OpCode::add,  OpCode::multiply, OpCode::minimum, OpCode::maximum,
+                                     OpCode::and_, OpCode::or_,      OpCode::xor_};
     for (const auto& level : test::levels()) {
         NestBuilder b;
         std::vector<NestValue> totals;
@@ -211,13 +216,15 @@ TEST(EmitControl, Reductions) {
             b.accumulate(r, b.load(i32, b.buffer(0), i));
             b.end();
         }
-        const auto most = b.reduction(OpCode::maximum, f64, b.fixed(f64, 0xfff0000000000000u)), sum = b.reduction(OpCode::add, f64, b.fixed(f64, 0));
+        const auto most = b.reduction(OpCode::maximum, f64, b.fixed(f64, 0xfff0000000000000u)),
+                   sum = b.reduction(OpCode::add, f64, b.fixed(f64, 0));
         const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
         const auto x = b.load(f64, b.buffer(2), i);
         b.accumulate(most, x);
         b.accumulate(sum, b.apply(OpCode::multiply, f64, x, x));
         b.end();
-        for (std::size_t k = 0; k < totals.size(); ++k) b.store(i32, b.buffer(1), b.fixed_int(static_cast<std::int64_t>(k)), b.get(totals[k]));
+        for (std::size_t k = 0; k < totals.size(); ++k)
+            b.store(i32, b.buffer(1), b.fixed_int(static_cast<std::int64_t>(k)), b.get(totals[k]));
         b.store(f64, b.buffer(3), b.fixed_int(0), b.get(most));
         b.store(f64, b.buffer(3), b.fixed_int(1), b.get(sum));
         const test::Kernel kernel(b.finish(), level);
@@ -243,7 +250,8 @@ TEST(EmitControl, Reductions) {
                 largest = std::max(largest, x2[k]);
             }
             kernel({x1.data(), got.data(), x2.data(), got2.data()}, first, static_cast<std::int64_t>(n));
-            for (std::size_t k = 0; k < 7; ++k) ASSERT_EQ(static_cast<std::uint32_t>(got[k]), want[k]) << ir::name(ops[k]) << " " << n << " " << level.cpu;
+            for (std::size_t k = 0; k < 7; ++k)
+                ASSERT_EQ(static_cast<std::uint32_t>(got[k]), want[k]) << ir::name(ops[k]) << " " << n << " " << level.cpu;
             ASSERT_EQ(got2[0], largest);
             ASSERT_EQ(got2[1], squares);
             if (n > 3) {

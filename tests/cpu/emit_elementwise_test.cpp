@@ -22,20 +22,45 @@ std::vector<std::uint64_t> hard_values(DType t) {
     std::vector<std::uint64_t> values;
     if (t.is_bool()) return {0, 1};
     if (!t.is_floating()) {
-        for (std::int64_t v : {0, 1, -1, 2, -2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 100, -100, 127, -128}) values.push_back(reference::from_int(t, v));
+        for (std::int64_t v : {0, 1, -1, 2, -2, 3, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 100, -100, 127, -128})
+            values.push_back(reference::from_int(t, v));
         const std::uint64_t top = std::uint64_t{1} << (t.bits() - 1);
-        for (std::uint64_t v : {top, top - 1, top + 1, top / 3, top + top / 5}) values.push_back(reference::from_int(t, static_cast<std::int64_t>(v)));
+        for (std::uint64_t v : {top, top - 1, top + 1, top / 3, top + top / 5})
+            values.push_back(reference::from_int(t, static_cast<std::int64_t>(v)));
         return values;
     }
     const double infinity = std::numeric_limits<double>::infinity();
-    for (double v : {0.0, 0.25, 0.5, 0.75, 1.0, 1.5, 2.5, 3.0, 7.9, 100.0, 127.5, 255.5, 32767.6, 2147483647.0, 2147483648.0, 4294967295.5, 9.3e18,
-                     1.9e19, 1e-5, 0.49999999999999994, 4503599627370497.5, 8388609.0, infinity}) {
+    for (double v : {0.0,
+                     0.25,
+                     0.5,
+                     0.75,
+                     1.0,
+                     1.5,
+                     2.5,
+                     3.0,
+                     7.9,
+                     100.0,
+                     127.5,
+                     255.5,
+                     32767.6,
+                     2147483647.0,
+                     2147483648.0,
+                     4294967295.5,
+                     9.3e18,
+                     1.9e19,
+                     1e-5,
+                     0.49999999999999994,
+                     4503599627370497.5,
+                     8388609.0,
+                     infinity}) {
         values.push_back(bits_of(t, v));
         values.push_back(bits_of(t, -v));
     }
     values.push_back(bits_of(t, std::numeric_limits<double>::quiet_NaN()));
-    const double least = t == f64 ? std::numeric_limits<double>::denorm_min() : static_cast<double>(std::numeric_limits<float>::denorm_min());
-    for (double v : {least, 3 * least, t == f64 ? std::numeric_limits<double>::min() : static_cast<double>(std::numeric_limits<float>::min())}) {
+    const double least =
+        t == f64 ? std::numeric_limits<double>::denorm_min() : static_cast<double>(std::numeric_limits<float>::denorm_min());
+    for (double v :
+         {least, 3 * least, t == f64 ? std::numeric_limits<double>::min() : static_cast<double>(std::numeric_limits<float>::min())}) {
         values.push_back(bits_of(t, v));
         values.push_back(bits_of(t, -v));
     }
@@ -93,17 +118,46 @@ bool has_tolerance(OpCode op) {
 }
 
 std::vector<OpCode> operations(DType t, bool binary) {
-    const std::vector<OpCode> unary_int = {OpCode::abs, OpCode::negate, OpCode::sign, OpCode::not_, OpCode::popcnt, OpCode::count_leading_zeros};
-    const std::vector<OpCode> unary_float = {
-        OpCode::abs, OpCode::negate, OpCode::sign, OpCode::ceil, OpCode::floor, OpCode::round_nearest_afz, OpCode::round_nearest_even, OpCode::sqrt,
-        OpCode::rsqrt, OpCode::is_finite, OpCode::exponential, OpCode::exponential_minus_one, OpCode::log, OpCode::log_plus_one, OpCode::logistic,
-        OpCode::cbrt, OpCode::sine, OpCode::cosine, OpCode::tan, OpCode::tanh};
-    const std::vector<OpCode> binary_bool = {OpCode::add, OpCode::multiply, OpCode::and_, OpCode::or_, OpCode::xor_, OpCode::maximum, OpCode::minimum};
-    const std::vector<OpCode> binary_int = {OpCode::add, OpCode::subtract, OpCode::multiply, OpCode::divide, OpCode::remainder, OpCode::power,
-                                            OpCode::maximum, OpCode::minimum, OpCode::and_, OpCode::or_, OpCode::xor_, OpCode::shift_left,
-                                            OpCode::shift_right_arithmetic, OpCode::shift_right_logical};
-    const std::vector<OpCode> binary_float = {OpCode::add, OpCode::subtract, OpCode::multiply, OpCode::divide, OpCode::remainder, OpCode::power,
-                                              OpCode::maximum, OpCode::minimum, OpCode::atan2};
+    const std::vector<OpCode> unary_int = {OpCode::abs,  OpCode::negate, OpCode::sign,
+                                           OpCode::not_, OpCode::popcnt, OpCode::count_leading_zeros};
+    const std::vector<OpCode> unary_float = {OpCode::abs,
+                                             OpCode::negate,
+                                             OpCode::sign,
+                                             OpCode::ceil,
+                                             OpCode::floor,
+                                             OpCode::round_nearest_afz,
+                                             OpCode::round_nearest_even,
+                                             OpCode::sqrt,
+                                             OpCode::rsqrt,
+                                             OpCode::is_finite,
+                                             OpCode::exponential,
+                                             OpCode::exponential_minus_one,
+                                             OpCode::log,
+                                             OpCode::log_plus_one,
+                                             OpCode::logistic,
+                                             OpCode::cbrt,
+                                             OpCode::sine,
+                                             OpCode::cosine,
+                                             OpCode::tan,
+                                             OpCode::tanh};
+    const std::vector<OpCode> binary_bool = {OpCode::add,  OpCode::multiply, OpCode::and_,   OpCode::or_,
+                                             OpCode::xor_, OpCode::maximum,  OpCode::minimum};
+    const std::vector<OpCode> binary_int = {OpCode::add,
+                                            OpCode::subtract,
+                                            OpCode::multiply,
+                                            OpCode::divide,
+                                            OpCode::remainder,
+                                            OpCode::power,
+                                            OpCode::maximum,
+                                            OpCode::minimum,
+                                            OpCode::and_,
+                                            OpCode::or_,
+                                            OpCode::xor_,
+                                            OpCode::shift_left,
+                                            OpCode::shift_right_arithmetic,
+                                            OpCode::shift_right_logical};
+    const std::vector<OpCode> binary_float = {OpCode::add,   OpCode::subtract, OpCode::multiply, OpCode::divide, OpCode::remainder,
+                                              OpCode::power, OpCode::maximum,  OpCode::minimum,  OpCode::atan2};
     if (t.is_bool()) return binary ? binary_bool : std::vector<OpCode>{OpCode::not_};
     if (t.is_floating()) return binary ? binary_float : unary_float;
     return binary ? binary_int : unary_int;
@@ -147,7 +201,8 @@ TEST_P(Elementwise, OneOperand) {
                 for (std::size_t n = 0; n < values.size(); ++n) {
                     const std::string what = std::string(ir::name(ops[k])) + " " + std::string(t.name()) + " " + level.cpu + " of " +
                                              std::to_string(reference::to_double(t, values[n]));
-                    expect_equal(outputs[k].dtype, outputs[k].get(n), reference::unary(ops[k], t, values[n]), has_tolerance(ops[k]) ? 4 : 0, what);
+                    expect_equal(outputs[k].dtype, outputs[k].get(n), reference::unary(ops[k], t, values[n]), has_tolerance(ops[k]) ? 4 : 0,
+                                 what);
                 }
             }
         }
@@ -180,7 +235,8 @@ TEST_P(Elementwise, TwoOperands) {
                     const std::string what = std::string(ir::name(ops[k])) + " " + std::string(t.name()) + " " + level.cpu + " of " +
                                              std::to_string(reference::to_double(t, left.get(n))) + " and " +
                                              std::to_string(reference::to_double(t, right.get(n)));
-                    expect_equal(t, outputs[k].get(n), reference::binary(ops[k], t, left.get(n), right.get(n)), has_tolerance(ops[k]) ? 4 : 0, what);
+                    expect_equal(t, outputs[k].get(n), reference::binary(ops[k], t, left.get(n), right.get(n)),
+                                 has_tolerance(ops[k]) ? 4 : 0, what);
                 }
             }
         }
@@ -194,7 +250,8 @@ TEST_P(Elementwise, Compare) {
             const auto i = b.loop(kind(), b.range_begin(), b.range_end());
             const auto x = b.load(t, b.buffer(0), i), y = b.load(t, b.buffer(1), i);
             for (unsigned k = 0; k < 12; ++k) {
-                b.store(boolean, b.buffer(k + 2), i, b.compare(static_cast<ir::Direction>(k % 6), x, y, k < 6 ? ir::CompareKind::number : ir::CompareKind::total_order));
+                b.store(boolean, b.buffer(k + 2), i,
+                        b.compare(static_cast<ir::Direction>(k % 6), x, y, k < 6 ? ir::CompareKind::number : ir::CompareKind::total_order));
             }
             b.end();
             const test::Kernel kernel(b.finish(), level);
@@ -210,10 +267,12 @@ TEST_P(Elementwise, Compare) {
             for (auto& o : outputs) buffers.push_back(o.bytes.data());
             ASSERT_EQ(kernel(buffers, {}, static_cast<std::int64_t>(count)), 0);
             for (unsigned k = 0; k < 12; ++k) {
-                const ir::CompareAttr attr{static_cast<ir::Direction>(k % 6), k < 6 ? ir::CompareKind::number : ir::CompareKind::total_order};
+                const ir::CompareAttr attr{static_cast<ir::Direction>(k % 6),
+                                           k < 6 ? ir::CompareKind::number : ir::CompareKind::total_order};
                 for (std::size_t n = 0; n < count; ++n) {
                     ASSERT_EQ(outputs[k].get(n), reference::compare(attr, t, left.get(n), right.get(n)) ? 1u : 0u)
-                        << "compare " << k << " " << t.name() << " " << level.cpu << " of " << std::hex << left.get(n) << " and " << right.get(n);
+                        << "compare " << k << " " << t.name() << " " << level.cpu << " of " << std::hex << left.get(n) << " and "
+                        << right.get(n);
                 }
             }
         }
@@ -226,7 +285,8 @@ TEST_P(Elementwise, Convert) {
             NestBuilder b;
             const auto i = b.loop(kind(), b.range_begin(), b.range_end());
             const auto x = b.load(from, b.buffer(0), i);
-            for (std::size_t k = 0; k < all_dtypes.size(); ++k) b.store(all_dtypes[k], b.buffer(k + 1), i, b.apply(OpCode::convert, all_dtypes[k], x));
+            for (std::size_t k = 0; k < all_dtypes.size(); ++k)
+                b.store(all_dtypes[k], b.buffer(k + 1), i, b.apply(OpCode::convert, all_dtypes[k], x));
             b.end();
             const test::Kernel kernel(b.finish(), level);
             const auto values = hard_values(from);
@@ -239,8 +299,8 @@ TEST_P(Elementwise, Convert) {
             ASSERT_EQ(kernel(buffers, {}, static_cast<std::int64_t>(values.size())), 0);
             for (std::size_t k = 0; k < all_dtypes.size(); ++k) {
                 for (std::size_t n = 0; n < values.size(); ++n) {
-                    const std::string what = "convert " + std::string(from.name()) + " to " + std::string(all_dtypes[k].name()) + " " + level.cpu + " of " +
-                                             std::to_string(reference::to_double(from, values[n]));
+                    const std::string what = "convert " + std::string(from.name()) + " to " + std::string(all_dtypes[k].name()) + " " +
+                                             level.cpu + " of " + std::to_string(reference::to_double(from, values[n]));
                     expect_equal(all_dtypes[k], outputs[k].get(n), reference::convert(from, all_dtypes[k], values[n]), 0, what);
                 }
             }
@@ -261,15 +321,23 @@ TEST_P(Elementwise, SelectClampBitcast) {
             b.end();
             const test::Kernel kernel(b.finish(), level);
             const auto values = hard_values(t);
-            const std::uint64_t bounds[] = {t.is_floating() ? bits_of(t, -1.5) : t.is_bool() ? 0u : 2u, t.is_floating() ? bits_of(t, 100) : t.is_bool() ? 1u : 31u};
+            const std::uint64_t bounds[] = {t.is_floating() ? bits_of(t, -1.5)
+                                            : t.is_bool()   ? 0u
+                                                            : 2u,
+                                            t.is_floating() ? bits_of(t, 100)
+                                            : t.is_bool()   ? 1u
+                                                            : 31u};
             Column input(t, values.size()), clamped(t, values.size()), selected(t, values.size()), cast(twin, values.size());
             for (std::size_t n = 0; n < values.size(); ++n) input.set(n, values[n]);
             ASSERT_EQ(kernel({input.bytes.data(), clamped.bytes.data(), selected.bytes.data(), cast.bytes.data()},
-                             {static_cast<std::int64_t>(bounds[0]), static_cast<std::int64_t>(bounds[1])}, static_cast<std::int64_t>(values.size())), 0);
+                             {static_cast<std::int64_t>(bounds[0]), static_cast<std::int64_t>(bounds[1])},
+                             static_cast<std::int64_t>(values.size())),
+                      0);
             for (std::size_t n = 0; n < values.size(); ++n) {
                 const std::uint64_t larger = reference::binary(OpCode::maximum, t, values[n], bounds[0]);
                 const bool less = reference::compare({ir::Direction::lt}, t, values[n], bounds[1]);
-                expect_equal(t, clamped.get(n), reference::binary(OpCode::minimum, t, larger, bounds[1]), 0, "clamp " + std::string(t.name()));
+                expect_equal(t, clamped.get(n), reference::binary(OpCode::minimum, t, larger, bounds[1]), 0,
+                             "clamp " + std::string(t.name()));
                 expect_equal(t, selected.get(n), less ? values[n] : bounds[0], 0, "select " + std::string(t.name()));
                 expect_equal(u64, cast.get(n), values[n], 0, "bitcast " + std::string(t.name()));
             }
@@ -277,6 +345,7 @@ TEST_P(Elementwise, SelectClampBitcast) {
     }
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, Elementwise, testing::Values(false, true), [](const auto& p) { return std::string(p.param ? "Vector" : "Scalar"); });
+INSTANTIATE_TEST_SUITE_P(Forms, Elementwise, testing::Values(false, true),
+                         [](const auto& p) { return std::string(p.param ? "Vector" : "Scalar"); });
 
 } // namespace

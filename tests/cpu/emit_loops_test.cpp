@@ -40,7 +40,8 @@ plan::Nest cheap() {
     const DType t = dtype_of<T>;
     const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
     const auto x = b.load(t, b.buffer(0), i);
-    const auto y = b.apply(OpCode::add, t, b.apply(OpCode::multiply, t, b.literal(t, 0), x), b.apply(OpCode::divide, t, x, b.literal(t, 1)));
+    const auto y =
+        b.apply(OpCode::add, t, b.apply(OpCode::multiply, t, b.literal(t, 0), x), b.apply(OpCode::divide, t, x, b.literal(t, 1)));
     b.store(t, b.buffer(1), i, y);
     b.end();
     return b.finish();
@@ -57,7 +58,8 @@ void expect_tails_equal(const plan::Nest& nest, const cpu::TargetOptions& level)
     for (std::size_t length = 0; length <= 70; ++length) {
         for (std::size_t begin : {std::size_t{0}, std::size_t{5}}) {
             std::vector<T> part(most, T{-7});
-            kernel({const_cast<T*>(x.data()), part.data()}, params, static_cast<std::int64_t>(begin + length), static_cast<std::int64_t>(begin));
+            kernel({const_cast<T*>(x.data()), part.data()}, params, static_cast<std::int64_t>(begin + length),
+                   static_cast<std::int64_t>(begin));
             for (std::size_t k = 0; k < most; ++k) {
                 const T want = k >= begin && k < begin + length ? whole[k] : T{-7};
                 ASSERT_EQ(std::memcmp(&part[k], &want, sizeof(T)), 0) << "length " << length << " at " << k << " " << level.cpu;
@@ -102,14 +104,14 @@ TEST(EmitLoops, StridedReversedGathered) {
         const auto stride = b.param(0), n = b.param(1);
         const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
         const auto back = b.apply(OpCode::subtract, i64, b.apply(OpCode::subtract, i64, n, b.fixed_int(1)), i);
-        b.store(f64, b.buffer(1), i, b.load(f64, b.buffer(0), b.mul(i, stride)));          // strided load
-        b.store(f64, b.buffer(2), b.mul(i, stride), b.load(f64, b.buffer(0), i));          // strided store
-        b.store(f64, b.buffer(3), i, b.load(f64, b.buffer(0), back));                      // reversed load
-        b.store(f64, b.buffer(4), back, b.load(f64, b.buffer(0), i));                      // reversed store
+        b.store(f64, b.buffer(1), i, b.load(f64, b.buffer(0), b.mul(i, stride))); // strided load
+        b.store(f64, b.buffer(2), b.mul(i, stride), b.load(f64, b.buffer(0), i)); // strided store
+        b.store(f64, b.buffer(3), i, b.load(f64, b.buffer(0), back));             // reversed load
+        b.store(f64, b.buffer(4), back, b.load(f64, b.buffer(0), i));             // reversed store
         const auto at = b.apply(OpCode::convert, i64, b.load(i32, b.buffer(5), i));
-        b.store(f32, b.buffer(6), i, b.load(f32, b.buffer(7), at));                        // gather
-        b.store(f32, b.buffer(8), at, b.apply(OpCode::convert, f32, i));                   // scatter, the counter as a value
-        b.store(f64, b.buffer(9), i, b.load(f64, b.buffer(0), b.fixed_int(3)));            // uniform load
+        b.store(f32, b.buffer(6), i, b.load(f32, b.buffer(7), at));             // gather
+        b.store(f32, b.buffer(8), at, b.apply(OpCode::convert, f32, i));        // scatter, the counter as a value
+        b.store(f64, b.buffer(9), i, b.load(f64, b.buffer(0), b.fixed_int(3))); // uniform load
         b.end();
         const test::Kernel kernel(b.finish(), level);
         for (std::int64_t count : {1, 7, 8, 33, 50}) {
@@ -121,7 +123,8 @@ TEST(EmitLoops, StridedReversedGathered) {
                 index[k] = static_cast<std::int32_t>(size - 1 - k);
                 source[k] = static_cast<float>(k) * 2;
             }
-            kernel({x.data(), a.data(), s.data(), r.data(), w.data(), index.data(), g.data(), source.data(), placed.data(), u.data()}, {3, count}, count);
+            kernel({x.data(), a.data(), s.data(), r.data(), w.data(), index.data(), g.data(), source.data(), placed.data(), u.data()},
+                   {3, count}, count);
             for (std::size_t k = 0; k < size; ++k) {
                 ASSERT_EQ(a[k], x[3 * k]);
                 ASSERT_EQ(s[3 * k], x[k]);
@@ -173,7 +176,8 @@ TEST(EmitLoops, ColumnSums) {
             const std::size_t m = 13;
             std::vector<float> x(m * n), y(n), z(n);
             for (std::size_t k = 0; k < x.size(); ++k) x[k] = static_cast<float>((k * 7) % 31);
-            kernel({x.data(), y.data(), z.data()}, {static_cast<std::int64_t>(m), static_cast<std::int64_t>(n), test::literal_bits(-1.0f)}, static_cast<std::int64_t>(n));
+            kernel({x.data(), y.data(), z.data()}, {static_cast<std::int64_t>(m), static_cast<std::int64_t>(n), test::literal_bits(-1.0f)},
+                   static_cast<std::int64_t>(n));
             for (std::size_t k = 0; k < n; ++k) {
                 float sum = 0, largest = -1;
                 for (std::size_t row = 0; row < m; ++row) {
@@ -218,7 +222,8 @@ TEST(EmitLoops, Softmax) {
             for (std::size_t r = 0; r < 4; ++r) {
                 double s = 0;
                 for (std::size_t k = 0; k < width; ++k) s += std::exp(x[r * width + k] - x[r * width + width - 1]);
-                for (std::size_t k = 0; k < width; ++k) ASSERT_NEAR(y[r * width + k], std::exp(x[r * width + k] - x[r * width + width - 1]) / s, 1e-14);
+                for (std::size_t k = 0; k < width; ++k)
+                    ASSERT_NEAR(y[r * width + k], std::exp(x[r * width + k] - x[r * width + width - 1]) / s, 1e-14);
             }
         }
     }

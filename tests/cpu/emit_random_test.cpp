@@ -61,17 +61,30 @@ private:
         case 1: return b_.apply(OpCode::subtract, i64, b_.fixed_int(extent - 1), counter_);
         case 2: return b_.apply(OpCode::remainder, i64, b_.mul(counter_, b_.param(0)), b_.fixed_int(extent));
         case 3: return b_.param(1);
-        default: return b_.apply(OpCode::convert, i64, b_.apply(OpCode::remainder, u32, pick(u32), b_.fixed(u32, static_cast<std::uint64_t>(extent))));
+        default:
+            return b_.apply(OpCode::convert, i64,
+                            b_.apply(OpCode::remainder, u32, pick(u32), b_.fixed(u32, static_cast<std::uint64_t>(extent))));
         }
     }
 
     void operation() {
         const DType t = any();
-        static const std::vector<OpCode> of_bool = {OpCode::and_, OpCode::or_, OpCode::xor_, OpCode::add, OpCode::multiply, OpCode::maximum, OpCode::minimum};
-        static const std::vector<OpCode> of_int = {OpCode::add, OpCode::subtract, OpCode::multiply, OpCode::divide, OpCode::remainder, OpCode::maximum,
-                                                   OpCode::minimum, OpCode::and_, OpCode::xor_, OpCode::shift_left, OpCode::shift_right_arithmetic,
+        static const std::vector<OpCode> of_bool = {OpCode::and_,     OpCode::or_,     OpCode::xor_,   OpCode::add,
+                                                    OpCode::multiply, OpCode::maximum, OpCode::minimum};
+        static const std::vector<OpCode> of_int = {OpCode::add,
+                                                   OpCode::subtract,
+                                                   OpCode::multiply,
+                                                   OpCode::divide,
+                                                   OpCode::remainder,
+                                                   OpCode::maximum,
+                                                   OpCode::minimum,
+                                                   OpCode::and_,
+                                                   OpCode::xor_,
+                                                   OpCode::shift_left,
+                                                   OpCode::shift_right_arithmetic,
                                                    OpCode::shift_right_logical};
-        static const std::vector<OpCode> of_float = {OpCode::add, OpCode::subtract, OpCode::multiply, OpCode::divide, OpCode::maximum, OpCode::minimum};
+        static const std::vector<OpCode> of_float = {OpCode::add,    OpCode::subtract, OpCode::multiply,
+                                                     OpCode::divide, OpCode::maximum,  OpCode::minimum};
         const auto& ops = t.is_bool() ? of_bool : t.is_floating() ? of_float : of_int;
         learn(b_.apply(ops[below(static_cast<unsigned>(ops.size()))], t, pick(t), pick(t)));
     }
@@ -150,10 +163,14 @@ std::vector<std::vector<unsigned char>> run(const test::Kernel& kernel, unsigned
                 const auto x = static_cast<std::int64_t>(random() % 41) - 20;
                 const double d = static_cast<double>(x) / 4;
                 const auto f = static_cast<float>(d);
-                if (t == f64) std::memcpy(&bytes[k * 8], &d, 8);
-                else if (t == f32) std::memcpy(&bytes[k * 4], &f, 4);
-                else if (t.is_bool()) bytes[k] = x & 1;
-                else std::memcpy(&bytes[k * t.size()], &x, t.size());
+                if (t == f64)
+                    std::memcpy(&bytes[k * 8], &d, 8);
+                else if (t == f32)
+                    std::memcpy(&bytes[k * 4], &f, 4);
+                else if (t.is_bool())
+                    bytes[k] = x & 1;
+                else
+                    std::memcpy(&bytes[k * t.size()], &x, t.size());
             }
             arrays.push_back(std::move(bytes));
         }
@@ -187,7 +204,8 @@ void check(unsigned seed) {
                 for (std::size_t at = 0; at < static_cast<std::size_t>(extent); ++at) {
                     const std::size_t place = at * dtypes[k].size();
                     ASSERT_TRUE(same(dtypes[k], &got[11 + k][place], &want[11 + k][place]))
-                        << "seed " << seed << " " << level.cpu << " size " << size << " " << dtypes[k].name() << " at " << at << "\n" << vector.text();
+                        << "seed " << seed << " " << level.cpu << " size " << size << " " << dtypes[k].name() << " at " << at << "\n"
+                        << vector.text();
                 }
             }
         }

@@ -48,7 +48,8 @@ public:
     }
 
     /// Runs on [0, size) with these buffers and parameters.
-    std::int32_t operator()(std::vector<void*> buffers, const std::vector<std::int64_t>& params, std::int64_t size = 1, std::int64_t begin = 0) const {
+    std::int32_t operator()(std::vector<void*> buffers, const std::vector<std::int64_t>& params, std::int64_t size = 1,
+                            std::int64_t begin = 0) const {
         runtime::Runtime runtime = runtime::make_runtime();
         return function_(&runtime, buffers.data(), params.data(), begin, size);
     }

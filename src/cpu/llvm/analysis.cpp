@@ -72,8 +72,10 @@ public:
             const Instruction& i = nest_.code[at];
             if (!i.dtype.is_floating()) continue;
             NestValue found = no_nest_value;
-            if (i.code == Code::apply && (i.op == OpCode::add || i.op == OpCode::subtract)) found = product(at, i.a) ? i.a : product(at, i.b) ? i.b : no_nest_value;
-            else if (i.code == Code::accumulate && nest_.code[i.a].op == OpCode::add && product(at, i.b)) found = i.b;
+            if (i.code == Code::apply && (i.op == OpCode::add || i.op == OpCode::subtract))
+                found = product(at, i.a) ? i.a : product(at, i.b) ? i.b : no_nest_value;
+            else if (i.code == Code::accumulate && nest_.code[i.a].op == OpCode::add && product(at, i.b))
+                found = i.b;
             if (found == no_nest_value) continue;
             r_.fused[at] = found;
             r_.folded[found] = true;
@@ -202,9 +204,11 @@ bool has_scattered_access(const Nest& nest, const Analysis& analysis, NestValue 
     const auto is_unit = [&](NestValue v) { return v >= loop && unit[v - loop]; };
     for (NestValue at = loop; at < analysis.close[loop]; ++at) {
         const Instruction& i = nest.code[at];
-        if (at == loop) unit[0] = true;
+        if (at == loop)
+            unit[0] = true;
         else if (i.code == Code::apply && (i.op == OpCode::add || i.op == OpCode::subtract))
-            unit[at - loop] = (is_unit(i.a) && analysis.shape[i.b] == Shape::uniform) || (is_unit(i.b) && analysis.shape[i.a] == Shape::uniform);
+            unit[at - loop] =
+                (is_unit(i.a) && analysis.shape[i.b] == Shape::uniform) || (is_unit(i.b) && analysis.shape[i.a] == Shape::uniform);
         else if (i.code == Code::load || i.code == Code::store) {
             const bool one_place = analysis.shape[i.a] == Shape::uniform && analysis.shape[i.b] == Shape::uniform;
             if (!one_place && !is_unit(i.b)) return true;

@@ -51,7 +51,8 @@ bool wants_verification() {
 }
 
 /// What our code leaves to be done: variables into registers, repeated values merged, invariant ones moved out of loops.
-constexpr const char* kernel_passes = "function(sroa,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse)";
+constexpr const char* kernel_passes =
+    "function(sroa,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse)";
 
 void compile(const plan::Nest& nest, const TargetOptions& options, CompileResult& result) {
     const TargetMachine machine(options, nest.code.size() > 6000 ? Effort::quick : Effort::normal);
@@ -95,7 +96,9 @@ int stithy_llvm_compile(const stithy::plan::Nest* nest, const stithy::cpu::Targe
         return 0;
     } catch (const std::exception& e) {
         result->error = e.what();
-    } catch (...) { result->error = "unknown failure"; }
+    } catch (...) {
+        result->error = "unknown failure";
+    }
     return 1;
 }
 

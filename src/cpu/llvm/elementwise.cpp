@@ -60,7 +60,8 @@ LLVMValueRef emit_convert(Ir& ir, DType to, DType from, LLVMValueRef v) {
     const LLVMTypeRef type = ir.type(to, lanes), source = LLVMTypeOf(v);
     LLVMBuilderRef b = ir.builder;
     if (to == from) return v;
-    if (to.is_bool()) return from.is_floating() ? ir.fcmp(LLVMRealUNE, v, Ir::real(source, 0)) : ir.icmp(LLVMIntNE, v, Ir::integer(source, 0));
+    if (to.is_bool())
+        return from.is_floating() ? ir.fcmp(LLVMRealUNE, v, Ir::real(source, 0)) : ir.icmp(LLVMIntNE, v, Ir::integer(source, 0));
     if (to.is_floating()) {
         if (from.is_floating()) return to.size() > from.size() ? LLVMBuildFPExt(b, v, type, "") : LLVMBuildFPTrunc(b, v, type, "");
         return from.is_signed() ? LLVMBuildSIToFP(b, v, type, "") : LLVMBuildUIToFP(b, v, type, "");
@@ -77,8 +78,10 @@ LLVMValueRef emit_convert(Ir& ir, DType to, DType from, LLVMValueRef v) {
     const LLVMValueRef above = ir.fcmp(LLVMRealOGE, v, high);
     const LLVMValueRef safe = ir.select(above, low, ir.select(ir.fcmp(LLVMRealOGE, v, low), v, low));
     LLVMValueRef whole;
-    if (to.bits() < 32) whole = LLVMBuildTrunc(b, LLVMBuildFPToSI(b, safe, ir.integer_type(32, lanes), ""), type, "");
-    else whole = to.is_signed() ? LLVMBuildFPToSI(b, safe, type, "") : LLVMBuildFPToUI(b, safe, type, "");
+    if (to.bits() < 32)
+        whole = LLVMBuildTrunc(b, LLVMBuildFPToSI(b, safe, ir.integer_type(32, lanes), ""), type, "");
+    else
+        whole = to.is_signed() ? LLVMBuildFPToSI(b, safe, type, "") : LLVMBuildFPToUI(b, safe, type, "");
     const std::uint64_t most = width == 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << width) - 1;
     whole = ir.select(above, Ir::integer(type, static_cast<std::int64_t>(most)), whole);
     if (!to.is_signed()) return whole; // NaN became low = 0

@@ -89,7 +89,8 @@ LLVMValueRef emit_math(Ir& ir, MathFunction function, DType dtype, LLVMValueRef 
         width = 16 / size;
         symbol = vector_math_symbol(function, dtype, width);
     }
-    if (!symbol) return lane_by_lane(ir, type, a, b, [&](LLVMValueRef x, LLVMValueRef y) { return call_scalar(ir, scalar, element, x, y); });
+    if (!symbol)
+        return lane_by_lane(ir, type, a, b, [&](LLVMValueRef x, LLVMValueRef y) { return call_scalar(ir, scalar, element, x, y); });
 
     const LLVMTypeRef piece = Ir::widen(element, width);
     std::vector<LLVMValueRef> parts;

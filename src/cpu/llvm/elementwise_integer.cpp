@@ -8,12 +8,15 @@ using ir::OpCode;
 
 namespace {
 
-/// Quotient by floating division, exact for up to 32 bits (24 bits of quotient's gap fit float for 16, 53 double for 32): vectors have no integer division.
+/// Quotient by floating division, exact for up to 32 bits (24 bits of quotient's gap fit float for 16, 53 double for 32): vectors have no
+/// integer division.
 LLVMValueRef divide_by_float(Ir& ir, DType dtype, LLVMValueRef a, LLVMValueRef b) {
     const int lanes = Ir::lanes_of(a);
     const LLVMTypeRef real = dtype.size() == 4 ? ir.type(f64, lanes) : ir.type(f32, lanes);
     LLVMBuilderRef at = ir.builder;
-    const auto to_real = [&](LLVMValueRef v) { return dtype.is_signed() ? LLVMBuildSIToFP(at, v, real, "") : LLVMBuildUIToFP(at, v, real, ""); };
+    const auto to_real = [&](LLVMValueRef v) {
+        return dtype.is_signed() ? LLVMBuildSIToFP(at, v, real, "") : LLVMBuildUIToFP(at, v, real, "");
+    };
     const LLVMValueRef q = LLVMBuildFDiv(at, to_real(a), to_real(b), "");
     if (dtype.size() < 4) return LLVMBuildTrunc(at, LLVMBuildFPToSI(at, q, ir.integer_type(32, lanes), ""), LLVMTypeOf(a), "");
     return dtype.is_signed() ? LLVMBuildFPToSI(at, q, LLVMTypeOf(a), "") : LLVMBuildFPToUI(at, q, LLVMTypeOf(a), "");
@@ -54,7 +57,8 @@ LLVMValueRef emit_shift(Ir& ir, const Elementwise& e) {
     if (e.op == OpCode::shift_right_arithmetic)
         return LLVMBuildAShr(ir.builder, e.a, ir.select(inside, e.b, Ir::integer(type, bits - 1)), "");
     const LLVMValueRef amount = ir.select(inside, e.b, Ir::integer(type, 0));
-    const LLVMValueRef shifted = e.op == OpCode::shift_left ? LLVMBuildShl(ir.builder, e.a, amount, "") : LLVMBuildLShr(ir.builder, e.a, amount, "");
+    const LLVMValueRef shifted =
+        e.op == OpCode::shift_left ? LLVMBuildShl(ir.builder, e.a, amount, "") : LLVMBuildLShr(ir.builder, e.a, amount, "");
     return ir.select(inside, shifted, Ir::integer(type, 0));
 }
 

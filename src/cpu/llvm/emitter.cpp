@@ -10,7 +10,8 @@ Emitter::Emitter(Ir& ir, const plan::Nest& nest, const TargetOptions& options)
     : ir_(ir), nest_(nest), options_(options), analysis_(analyse(nest, has_fma(options))), values_(nest.code.size()),
       slots_(nest.code.size(), nullptr), lane_slots_(nest.code.size(), nullptr) {
     for (NestValue at = 0; at < nest.code.size(); ++at) {
-        if (nest.code[at].code == Code::loop && analysis_.vector_loop[at] == at) plans_[at] = plan_vector_loop(nest, analysis_, at, options.vector_bytes);
+        if (nest.code[at].code == Code::loop && analysis_.vector_loop[at] == at)
+            plans_[at] = plan_vector_loop(nest, analysis_, at, options.vector_bytes);
     }
 }
 
@@ -80,7 +81,8 @@ plan::NestValue Emitter::emit(NestValue at) {
         const DType t = nest_.code[i.a].dtype;
         const bool pointer = LLVMGetTypeKind(LLVMTypeOf(value)) == LLVMPointerTypeKind;
         if (!pointer && !t.is_floating() && t.size() < 4)
-            value = t.is_signed() ? LLVMBuildSExt(ir_.builder, value, ir_.i32_type, "") : LLVMBuildZExt(ir_.builder, value, ir_.i32_type, "");
+            value =
+                t.is_signed() ? LLVMBuildSExt(ir_.builder, value, ir_.i32_type, "") : LLVMBuildZExt(ir_.builder, value, ir_.i32_type, "");
         arguments_.push_back(value);
         break;
     }

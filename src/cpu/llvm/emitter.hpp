@@ -52,8 +52,8 @@ private:
     LLVMValueRef combine(ir::OpCode op, DType dtype, LLVMValueRef a, LLVMValueRef b);
     LLVMValueRef fused(NestValue at, LLVMValueRef other_operand, int lanes);
     Emitted& of(NestValue v) { return values_[v]; }
-    LLVMValueRef scalar(NestValue v);            ///< of a uniform value
-    LLVMValueRef vector(NestValue v);            ///< in all lanes of the current vector loop
+    LLVMValueRef scalar(NestValue v); ///< of a uniform value
+    LLVMValueRef vector(NestValue v); ///< in all lanes of the current vector loop
     LLVMValueRef vector_of(const Emitted& e);
     LLVMValueRef shaped(NestValue v, bool as_vector) { return as_vector ? vector(v) : scalar(v); }
     int lanes_for(bool as_vector) const { return as_vector ? lanes_ : 1; }
@@ -100,8 +100,8 @@ private:
     const TargetOptions& options_;
     Analysis analysis_;
     std::vector<Emitted> values_;
-    std::vector<LLVMValueRef> slots_;  ///< frame memory of variables and reductions
-    std::vector<LLVMValueRef> lane_slots_; ///< of reductions, inside a vector loop that adds to them: frame memory of the lanes' part
+    std::vector<LLVMValueRef> slots_;       ///< frame memory of variables and reductions
+    std::vector<LLVMValueRef> lane_slots_;  ///< of reductions, inside a vector loop that adds to them: frame memory of the lanes' part
     std::map<NestValue, VectorPlan> plans_; ///< of vector loops
     std::vector<Total> totals_;
     std::vector<LLVMValueRef> arguments_;

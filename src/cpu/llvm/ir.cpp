@@ -17,11 +17,11 @@ LLVMTypeRef Ir::scalar_type(DType dtype) const {
     return LLVMIntTypeInContext(context, static_cast<unsigned>(dtype.bits()));
 }
 
-LLVMTypeRef Ir::widen(LLVMTypeRef element, int lanes) { return lanes == 1 ? element : LLVMVectorType(element, static_cast<unsigned>(lanes)); }
-
-int Ir::lanes_of(LLVMTypeRef type) {
-    return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? static_cast<int>(LLVMGetVectorSize(type)) : 1;
+LLVMTypeRef Ir::widen(LLVMTypeRef element, int lanes) {
+    return lanes == 1 ? element : LLVMVectorType(element, static_cast<unsigned>(lanes));
 }
+
+int Ir::lanes_of(LLVMTypeRef type) { return LLVMGetTypeKind(type) == LLVMVectorTypeKind ? static_cast<int>(LLVMGetVectorSize(type)) : 1; }
 
 namespace {
 LLVMValueRef repeated(LLVMValueRef constant, int lanes) {
@@ -68,13 +68,15 @@ LLVMValueRef Ir::lanes(LLVMValueRef vector, int first, int count) const {
     for (int i = first; i < first + count; ++i) {
         mask.push_back(i < lanes_of(vector) ? LLVMConstInt(i32_type, static_cast<unsigned long long>(i), 0) : LLVMGetPoison(i32_type));
     }
-    return LLVMBuildShuffleVector(builder, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(mask.data(), static_cast<unsigned>(count)), "");
+    return LLVMBuildShuffleVector(builder, vector, LLVMGetPoison(LLVMTypeOf(vector)),
+                                  LLVMConstVector(mask.data(), static_cast<unsigned>(count)), "");
 }
 
 LLVMValueRef Ir::reversed(LLVMValueRef vector) const {
     std::vector<LLVMValueRef> mask;
     for (int i = lanes_of(vector); i-- > 0;) mask.push_back(LLVMConstInt(i32_type, static_cast<unsigned long long>(i), 0));
-    return LLVMBuildShuffleVector(builder, vector, LLVMGetPoison(LLVMTypeOf(vector)), LLVMConstVector(mask.data(), static_cast<unsigned>(mask.size())), "");
+    return LLVMBuildShuffleVector(builder, vector, LLVMGetPoison(LLVMTypeOf(vector)),
+                                  LLVMConstVector(mask.data(), static_cast<unsigned>(mask.size())), "");
 }
 
 LLVMValueRef Ir::concatenated(std::span<const LLVMValueRef> equal_parts) const {
@@ -84,7 +86,8 @@ LLVMValueRef Ir::concatenated(std::span<const LLVMValueRef> equal_parts) const {
         std::vector<LLVMValueRef> mask, next;
         for (int i = 0; i < width; ++i) mask.push_back(LLVMConstInt(i32_type, static_cast<unsigned long long>(i), 0));
         for (std::size_t i = 0; i < parts.size(); i += 2)
-            next.push_back(LLVMBuildShuffleVector(builder, parts[i], parts[i + 1], LLVMConstVector(mask.data(), static_cast<unsigned>(width)), ""));
+            next.push_back(
+                LLVMBuildShuffleVector(builder, parts[i], parts[i + 1], LLVMConstVector(mask.data(), static_cast<unsigned>(width)), ""));
         parts = std::move(next);
     }
     return parts[0];
@@ -97,7 +100,8 @@ LLVMValueRef Ir::any(LLVMValueRef v) const {
     return icmp(LLVMIntNE, LLVMBuildBitCast(builder, v, whole, ""), integer(whole, 0));
 }
 
-LLVMValueRef Ir::intrinsic(std::string_view name, std::initializer_list<LLVMTypeRef> types, std::initializer_list<LLVMValueRef> arguments) const {
+LLVMValueRef Ir::intrinsic(std::string_view name, std::initializer_list<LLVMTypeRef> types,
+                           std::initializer_list<LLVMValueRef> arguments) const {
     const unsigned id = LLVMLookupIntrinsicID(name.data(), name.size());
     internal_check(id != 0, "unknown intrinsic");
     std::vector<LLVMTypeRef> overload(types);
@@ -127,8 +131,10 @@ LLVMValueRef Ir::call(const char* symbol, LLVMTypeRef result, std::span<const LL
 LLVMValueRef Ir::allocate(LLVMTypeRef type) {
     const LLVMBasicBlockRef back = here();
     const LLVMBasicBlockRef first = first_block();
-    if (const LLVMValueRef start = LLVMGetFirstInstruction(first)) LLVMPositionBuilderBefore(builder, start);
-    else at(first);
+    if (const LLVMValueRef start = LLVMGetFirstInstruction(first))
+        LLVMPositionBuilderBefore(builder, start);
+    else
+        at(first);
     const LLVMValueRef slot = LLVMBuildAlloca(builder, type, "");
     at(back);
     return slot;

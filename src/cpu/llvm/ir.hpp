@@ -12,7 +12,8 @@
 
 namespace stithy::cpu {
 
-/// A thin layer over LLVM's builder: types by dtype and lanes (1: a scalar), constants, intrinsics, blocks. Values of bool are i1, in memory a byte.
+/// A thin layer over LLVM's builder: types by dtype and lanes (1: a scalar), constants, intrinsics, blocks. Values of bool are i1, in
+/// memory a byte.
 class Ir {
 public:
     Ir(LLVMContextRef context, LLVMModuleRef module, const TargetOptions& options);
@@ -61,7 +62,8 @@ public:
     /// True in a bool when any lane is.
     LLVMValueRef any(LLVMValueRef lanes) const;
     /// Overloaded intrinsic: `types` are the overload's types.
-    LLVMValueRef intrinsic(std::string_view name, std::initializer_list<LLVMTypeRef> types, std::initializer_list<LLVMValueRef> arguments) const;
+    LLVMValueRef intrinsic(std::string_view name, std::initializer_list<LLVMTypeRef> types,
+                           std::initializer_list<LLVMValueRef> arguments) const;
     LLVMValueRef intrinsic(std::string_view name, LLVMTypeRef type, std::initializer_list<LLVMValueRef> arguments) const {
         return intrinsic(name, {type}, arguments);
     }
@@ -72,7 +74,9 @@ public:
     LLVMValueRef allocate(LLVMTypeRef type); ///< in the frame, in the function's first block
     LLVMValueRef load(LLVMTypeRef type, LLVMValueRef pointer, unsigned alignment = 0) const;
     void store(LLVMValueRef value, LLVMValueRef pointer, unsigned alignment = 0) const;
-    LLVMValueRef element(LLVMTypeRef type, LLVMValueRef pointer, LLVMValueRef at) const { return LLVMBuildGEP2(builder, type, pointer, &at, 1, ""); }
+    LLVMValueRef element(LLVMTypeRef type, LLVMValueRef pointer, LLVMValueRef at) const {
+        return LLVMBuildGEP2(builder, type, pointer, &at, 1, "");
+    }
     LLVMValueRef moved(LLVMValueRef pointer, LLVMValueRef bytes) const { return element(i8_type, pointer, bytes); }
 
     // --- control ---

@@ -9,7 +9,9 @@ LLVMValueRef Emitter::to_memory(DType dtype, LLVMValueRef v) {
     return dtype.is_bool() ? LLVMBuildZExt(ir_.builder, v, ir_.memory_type(dtype, Ir::lanes_of(v)), "") : v;
 }
 
-LLVMValueRef Emitter::from_memory(DType dtype, LLVMValueRef v) { return dtype.is_bool() ? ir_.icmp(LLVMIntNE, v, Ir::integer(LLVMTypeOf(v), 0)) : v; }
+LLVMValueRef Emitter::from_memory(DType dtype, LLVMValueRef v) {
+    return dtype.is_bool() ? ir_.icmp(LLVMIntNE, v, Ir::integer(LLVMTypeOf(v), 0)) : v;
+}
 
 LLVMValueRef Emitter::full_mask() { return mask_ ? mask_ : Ir::integer(Ir::widen(ir_.i1_type, lanes_), -1); }
 
@@ -94,11 +96,13 @@ void Emitter::emit_store(const Instruction& i) {
     if (step == 1) return store_lanes(value, ir_.element(element, pointer.value, index.value), alignment, mask_);
     if (step == -1) {
         const LLVMValueRef last = ir_.sub(index.value, ir_.index(lanes_ - 1));
-        return store_lanes(ir_.reversed(value), ir_.element(element, pointer.value, last), alignment, mask_ ? ir_.reversed(mask_) : nullptr);
+        return store_lanes(ir_.reversed(value), ir_.element(element, pointer.value, last), alignment,
+                           mask_ ? ir_.reversed(mask_) : nullptr);
     }
     const LLVMValueRef places = lane_pointers(element, pointer, index);
     const LLVMValueRef all = LLVMGetTypeKind(LLVMTypeOf(places)) == LLVMVectorTypeKind ? places : ir_.splat(places, lanes_);
-    ir_.intrinsic("llvm.masked.scatter", {LLVMTypeOf(value), LLVMTypeOf(all)}, {value, all, Ir::integer(ir_.i32_type, alignment), full_mask()});
+    ir_.intrinsic("llvm.masked.scatter", {LLVMTypeOf(value), LLVMTypeOf(all)},
+                  {value, all, Ir::integer(ir_.i32_type, alignment), full_mask()});
 }
 
 void Emitter::emit_offset(NestValue at) {
@@ -111,7 +115,8 @@ void Emitter::emit_offset(NestValue at) {
         return;
     }
     const bool varying = pointer.shape != Shape::uniform || bytes.shape != Shape::uniform;
-    of(at) = {.value = ir_.moved(pointer.value, varying ? vector_of(bytes) : bytes.value), .shape = varying ? Shape::varying : Shape::uniform};
+    of(at) = {.value = ir_.moved(pointer.value, varying ? vector_of(bytes) : bytes.value),
+              .shape = varying ? Shape::varying : Shape::uniform};
 }
 
 void Emitter::emit_local(NestValue at) {

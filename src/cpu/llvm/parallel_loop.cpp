@@ -12,7 +12,8 @@ using plan::no_nest_value;
 namespace {
 
 bool reads_slots_only(Code c) {
-    return c == Code::param || c == Code::literal || c == Code::fixed || c == Code::buffer || c == Code::range_begin || c == Code::range_end;
+    return c == Code::param || c == Code::literal || c == Code::fixed || c == Code::buffer || c == Code::range_begin ||
+           c == Code::range_end;
 }
 
 } // namespace
@@ -33,8 +34,8 @@ std::vector<plan::NestValue> Emitter::captures(NestValue loop) const {
     return found;
 }
 
-/// A function of its own for the loop's body, which the runtime calls from several threads; what the body uses from outside is passed in a table in
-/// place of the buffers: the buffers, the range, the loop's lower bound, then the captured values.
+/// A function of its own for the loop's body, which the runtime calls from several threads; what the body uses from outside is passed in a
+/// table in place of the buffers: the buffers, the range, the loop's lower bound, then the captured values.
 void Emitter::emit_parallel_loop(NestValue at) {
     const Instruction& i = nest_.code[at];
     const LLVMValueRef lower = scalar(i.a), upper = scalar(i.b);
@@ -43,12 +44,16 @@ void Emitter::emit_parallel_loop(NestValue at) {
     for (NestValue v : used) {
         const Code c = nest_.code[v].code;
         if (reads_slots_only(c)) continue;
-        if (c == Code::reduction) passed.push_back(total(v));
-        else if (c == Code::variable) passed.push_back(ir_.load(variable_type(v), slots_[v]));
-        else passed.push_back(scalar(v));
+        if (c == Code::reduction)
+            passed.push_back(total(v));
+        else if (c == Code::variable)
+            passed.push_back(ir_.load(variable_type(v), slots_[v]));
+        else
+            passed.push_back(scalar(v));
     }
     const LLVMValueRef table = ir_.allocate(LLVMArrayType(ir_.i64_type, static_cast<unsigned>(passed.size())));
-    for (std::size_t k = 0; k < passed.size(); ++k) ir_.store(passed[k], ir_.element(ir_.i64_type, table, ir_.index(static_cast<std::int64_t>(k))), 8);
+    for (std::size_t k = 0; k < passed.size(); ++k)
+        ir_.store(passed[k], ir_.element(ir_.i64_type, table, ir_.index(static_cast<std::int64_t>(k))), 8);
 
     std::vector<LLVMTypeRef> types;
     for (LLVMValueRef v : passed) types.push_back(LLVMTypeOf(v));
@@ -76,7 +81,9 @@ LLVMValueRef Emitter::emit_outlined(NestValue at, const std::vector<NestValue>& 
     const LLVMValueRef body = open_function((options_.entry + "_part" + std::to_string(parts_++)).c_str());
     LLVMSetLinkage(body, LLVMInternalLinkage);
     const LLVMValueRef table = buffers_, first = begin_, last = end_;
-    const auto passed = [&](std::size_t k) { return ir_.load(types[k], ir_.element(ir_.i64_type, table, ir_.index(static_cast<std::int64_t>(k))), 8); };
+    const auto passed = [&](std::size_t k) {
+        return ir_.load(types[k], ir_.element(ir_.i64_type, table, ir_.index(static_cast<std::int64_t>(k))), 8);
+    };
     const LLVMBasicBlockRef start = ir_.here();
     ir_.at(entry_);
     buffers_ = passed(0);

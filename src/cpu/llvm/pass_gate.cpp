@@ -11,8 +11,8 @@ namespace stithy::cpu {
 
 namespace {
 
-/// Loop strength reduction alone takes a fifth of the time and leaves the inner loops as they were: our addresses are a base and the counter.
-/// The others look for what we never emit, or gain nothing on processors that reorder.
+/// Loop strength reduction alone takes a fifth of the time and leaves the inner loops as they were: our addresses are a base and the
+/// counter. The others look for what we never emit, or gain nothing on processors that reorder.
 constexpr std::string_view useless[] = {
     "Loop Strength Reduction",
     "Canonicalize Freeze Instructions in Loops",

@@ -51,8 +51,9 @@ TargetMachine::TargetMachine(const TargetOptions& options, Effort effort)
         idle.pop_back();
         return;
     }
-    machine_ = LLVMCreateTargetMachine(initialised(p), triple, options.cpu.c_str(), options.features.c_str(),
-                                       effort == Effort::quick ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+    machine_ =
+        LLVMCreateTargetMachine(initialised(p), triple, options.cpu.c_str(), options.features.c_str(),
+                                effort == Effort::quick ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
     internal_check(machine_ != nullptr, "LLVM could not make a target machine");
 }
 

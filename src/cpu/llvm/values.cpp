@@ -20,7 +20,8 @@ void Emitter::emit_entry_value(NestValue at) {
     if (of(at).value) return; // the body of a vector loop is emitted twice
     const LLVMBasicBlockRef back = ir_.here();
     ir_.at(entry_);
-    const LLVMValueRef place = ir_.element(ir_.i64_type, i.code == Code::buffer ? buffers_ : params_, ir_.index(static_cast<std::int64_t>(i.slot)));
+    const LLVMValueRef place =
+        ir_.element(ir_.i64_type, i.code == Code::buffer ? buffers_ : params_, ir_.index(static_cast<std::int64_t>(i.slot)));
     const LLVMTypeRef type = i.code == Code::buffer ? ir_.pointer_type : ir_.memory_type(i.dtype, 1);
     const LLVMValueRef value = ir_.load(type, place, 8);
     ir_.mark_invariant(value);
@@ -104,8 +105,10 @@ void Emitter::emit_apply(NestValue at) {
     const bool wide = analysis_.shape[at] != Shape::uniform && lanes_ > 1;
     if (const NestValue m = analysis_.fused[at]; m != no_nest_value) {
         LLVMValueRef value;
-        if (i.op == OpCode::add) value = fused(at, shaped(m == i.a ? i.b : i.a, wide), lanes_for(wide));
-        else if (m == i.a) value = fused(at, LLVMBuildFNeg(ir_.builder, shaped(i.b, wide), ""), lanes_for(wide));
+        if (i.op == OpCode::add)
+            value = fused(at, shaped(m == i.a ? i.b : i.a, wide), lanes_for(wide));
+        else if (m == i.a)
+            value = fused(at, LLVMBuildFNeg(ir_.builder, shaped(i.b, wide), ""), lanes_for(wide));
         else { // a - x * y
             const Instruction& product = nest_.code[m];
             value = emit_fma(ir_, LLVMBuildFNeg(ir_.builder, shaped(product.a, wide), ""), shaped(product.b, wide), shaped(i.a, wide));

@@ -54,7 +54,8 @@ LLVMValueRef Emitter::tail_mask(LLVMValueRef left) {
     return ir_.icmp(LLVMIntSGT, ir_.splat(narrow, lanes_), Ir::count_up(type));
 }
 
-/// The lanes' parts of a reduction live from its declaration to its last `get`, so that loops around a vector loop do not join them each time.
+/// The lanes' parts of a reduction live from its declaration to its last `get`, so that loops around a vector loop do not join them each
+/// time.
 void Emitter::open_totals(NestValue reduction) {
     const Instruction& i = nest_.code[reduction];
     const auto allocate = [&](int lanes) {
@@ -137,8 +138,10 @@ void Emitter::emit_accumulate(NestValue at) {
     const LLVMValueRef slot = apart ? lane_slots_[i.a] : slots_[i.a];
     const LLVMValueRef old = ir_.load(ir_.type(reduction.dtype, lanes_for(wide)), slot);
     LLVMValueRef sum;
-    if (analysis_.fused[at] != no_nest_value) sum = fused(at, old, lanes_for(wide));
-    else sum = combine(reduction.op, reduction.dtype, old, shaped(i.b, wide));
+    if (analysis_.fused[at] != no_nest_value)
+        sum = fused(at, old, lanes_for(wide));
+    else
+        sum = combine(reduction.op, reduction.dtype, old, shaped(i.b, wide));
     if (wide && mask_ && (apart || under_control_)) sum = ir_.select(mask_, sum, old);
     ir_.store(sum, slot);
 }
