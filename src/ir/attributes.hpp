@@ -1,6 +1,7 @@
 #pragma once
 #include "base/dims.hpp"
 #include "ir/literal.hpp"
+#include "runtime/pool_allocator.hpp"
 
 #include <memory>
 #include <string>
@@ -90,7 +91,7 @@ using AttrPtr = std::shared_ptr<const Attr>;
 
 template <class T>
 AttrPtr make_attr(T value) {
-    return std::make_shared<const Attr>(std::move(value));
+    return std::allocate_shared<const Attr>(runtime::PoolAllocator<Attr>(), std::move(value));
 }
 
 } // namespace stithy::ir

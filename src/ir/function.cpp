@@ -24,7 +24,11 @@ const std::vector<std::int32_t>& Function::defining_op() const {
     return defining_;
 }
 
-Builder::Builder(std::string name) : function_(std::make_shared<Function>()) { function_->name_ = std::move(name); }
+Builder::Builder(std::string name) : function_(std::make_shared<Function>()) {
+    function_->name_ = std::move(name);
+    function_->types_.reserve(16);
+    function_->ops_.reserve(8);
+}
 
 ValueId Builder::parameter(Type type, bool linear) {
     internal_check(function_->ops_.empty(), "parameter after an operation");

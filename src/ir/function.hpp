@@ -3,6 +3,7 @@
 #include "ir/attributes.hpp"
 #include "ir/opcode.hpp"
 #include "ir/type.hpp"
+#include "runtime/pool_allocator.hpp"
 
 #include <any>
 #include <functional>
@@ -84,8 +85,8 @@ private:
     friend class Builder;
     std::string name_;
     std::size_t parameter_count_ = 0;
-    std::vector<Type> types_;
-    std::vector<Op> ops_;
+    std::vector<Type, runtime::PoolAllocator<Type>> types_;
+    std::vector<Op, runtime::PoolAllocator<Op>> ops_;
     std::vector<ValueId> results_;
     std::vector<bool> linear_;
     mutable std::mutex mutex_;
