@@ -56,7 +56,8 @@ def limits_line(limits):
     return (
         f"limits: {limits['cores']} cores; reading 8 MB {limits['read_8mb_gbs']:.0f} GB/s, 4 MB {limits['read_4mb_gbs']:.0f} GB/s, "
         f"copying 8 MB {limits['copy_8mb_gbs']:.0f} GB/s, 320 kB on one core {limits['read_320kb_one_core_gbs']:.0f} GB/s; "
-        f"multiply-adds f64 {limits['f64_gflops']:.0f} GF/s, f32 {limits['f32_gflops']:.0f} GF/s, f64 on one core {limits['f64_one_core_gflops']:.0f} GF/s"
+        f"multiply-adds f64 {limits['f64_gflops']:.0f} GF/s, f32 {limits['f32_gflops']:.0f} GF/s, "
+        f"f64 on one core {limits['f64_one_core_gflops']:.0f} GF/s"
     )
 
 
@@ -119,9 +120,10 @@ def write(path, results_path):
         "",
         f"The machine's {limits_line(kept['limits'])}.",
         "",
-        "All sides run in turn in one run, each in a process of its own; a figure is the median over rounds of the best time of one run, results waited for.",
-        "Peers run with huge pages and keep their memory. Results are compared first; a side that computes something else is not timed.",
-        "*ratio* is ours to the best peer's; *limit* is what memory or arithmetic allow at best, where that is known; *must* is what is asked for.",
+        "All sides run in turn in one run, each in a process of its own; a figure is the median over rounds of the best time",
+        "of one run, results waited for. Peers run with huge pages and keep their memory. Results are compared first; a side",
+        "that computes something else is not timed. *ratio* is ours to the best peer's; *limit* is what memory or arithmetic",
+        "allow at best, where that is known; *must* is what is asked for.",
         "C is one thread, by hand, with glibc's vector functions (`-O3 -march=native -ffast-math`).",
         "",
         "| work | what | ours | JAX | NumPy | C | ratio | limit | must | met |",
