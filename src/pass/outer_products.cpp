@@ -54,6 +54,7 @@ std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
 }
 
 class GatherOuterProducts final : public Rewriter {
+    bool handles(const Op& op) const override { return op.code == OpCode::loop; }
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type>, Values& results) override {
         if (op.code != OpCode::loop || op.effect != ir::Effect::pure) return false;
         const auto& attr = op.get<LoopAttr>();
@@ -74,8 +75,13 @@ class GatherOuterProducts final : public Rewriter {
               operands_(operands.begin(), operands.end()) {
             std::int64_t widest = 1;
             for (const Outer& o : outers_) widest = std::max({widest, body_.type(o.left).bytes(), body_.type(o.right).bytes()});
-            chunk_ = std::clamp(chunk_bytes / widest / shortest * shortest, shortest, longest);
-            chunk_ = std::min(chunk_, attr_.length);
+            chunk_ = std::min(std::clamp(chunk_bytes / widest / shortest * shortest, shortest, longest), attr_.length);
+            // A chunk that divides the steps leaves no rest, and xs need not be cut.
+            for (std::int64_t c = chunk_; c >= shortest; --c)
+                if (attr_.length % c == 0) {
+                    chunk_ = c;
+                    break;
+                }
         }
 
         Values run() {
