@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <unistd.h>
 
 namespace stithy::tool {
 namespace {
@@ -99,6 +100,34 @@ TEST_F(Command, GradientsThroughALoopOfUnknownLengthGoForward) {
     EXPECT_EQ(values<double>("out/g0.npy"), (std::vector<double>{5 * 81})); // the loop gives x^5
 }
 
+TEST_F(Command, TuplesAreTakenApart) {
+    const std::string program =
+        file("t.mlir", "func.func private @pair(%x: tensor<f64>) -> tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>> {\n  %0 = stablehlo.add %x, %x : tensor<f64>\n"
+                       "  %c = stablehlo.constant dense<5> : tensor<i32>\n  %1 = stablehlo.tuple %0, %c : tuple<tensor<f64>, tensor<i32>>\n"
+                       "  %2 = stablehlo.tuple %x, %1 : tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n  return %2 : tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n}\n"
+                       "func.func public @main(%x: tensor<f64>) -> tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>> {\n"
+                       "  %0 = call @pair(%x) : (tensor<f64>) -> tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n"
+                       "  return %0 : tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n}\n");
+    const Outcome o = stithy({"run", program, "--arg", npy<double>("x.npy", {}, {3}), "--out", path("out")});
+    EXPECT_EQ(o.status, 0) << o.err;
+    EXPECT_EQ(values<double>("out/out1.npy"), (std::vector<double>{6}));
+    EXPECT_EQ(values<std::int32_t>("out/out2.npy"), (std::vector<std::int32_t>{5}));
+}
+
+TEST_F(Command, ShowPrintsStages) {
+    const std::string program = file("p.mlir", product);
+    const Outcome input = stithy({"show", program, "--stage", "input"});
+    EXPECT_EQ(input.status, 0) << input.err;
+    EXPECT_NE(input.out.find("stablehlo.multiply %arg0, %arg1 : tensor<3xf64>"), std::string::npos) << input.out;
+    EXPECT_EQ(stithy({"show", program}).status, 0);
+    EXPECT_EQ(stithy({"show", program, "--stage", "plan"}).status, 0);
+    const Outcome gradient = stithy({"show", program, "--grad", "0"});
+    EXPECT_NE(gradient.out.find("@gradient"), std::string::npos) << gradient.out;
+    const Outcome unknown = stithy({"show", program, "--stage", "nothing"});
+    EXPECT_EQ(unknown.status, 1);
+    EXPECT_NE(unknown.err.find("no such stage; there are: input, "), std::string::npos) << unknown.err;
+}
+
 TEST_F(Command, WrongInputsAreNamed) {
     const std::string program = file("p.mlir", product), x = npy<double>("x.npy", {3}, {1, 2, 3});
     const auto says = [&](const std::vector<std::string>& words, const std::string& text) {
@@ -155,13 +184,13 @@ TEST_F(Command, CheckCounts) {
 }
 
 TEST_F(Command, HelpIsThere) {
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"}, {"run", "--help"}, {"check", "--help"}}) {
+    for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"}, {"run", "--help"}, {"check", "--help"}, {"show", "--help"}, {"doctor", "--help"}}) {
         const Outcome o = stithy(words);
         EXPECT_EQ(o.status, 0);
         EXPECT_NE(o.out.find("Usage"), std::string::npos);
     }
-    EXPECT_NE(stithy({"fly"}).status, 0);
-    EXPECT_NE(stithy({}).status, 0);
+    EXPECT_EQ(stithy({"fly"}).status, 1);
+    EXPECT_EQ(stithy({}).status, 1);
 }
 
 } // namespace

@@ -1,8 +1,8 @@
 #include "program.hpp"
 
 #include "ir/verify.hpp"
-#include "ops/value.hpp"
 #include "ops/verify_types.hpp"
+#include "pass/inline_calls.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -25,29 +25,73 @@ std::string read_file(const std::string& path) {
 }
 
 namespace {
-void add_flat(ops::Builder& builder, ir::ValueId value, std::vector<ir::ValueId>& results) {
-    const ir::Type type = builder.type(value);
-    if (type.kind() == ir::TypeKind::tensor) results.push_back(value);
-    if (type.kind() != ir::TypeKind::tuple) return;
-    for (std::size_t i = 0; i < type.members().size(); ++i) {
-        ir::Op element;
-        element.code = ir::OpCode::get_tuple_element;
-        element.operands = {value};
-        element.attr = ir::make_attr(ir::DimAttr{static_cast<std::int64_t>(i)});
-        add_flat(builder, builder.append(std::move(element), std::span(&type.members()[i], 1)), results);
+bool has_tuples(const ir::Function& function) {
+    std::unordered_set<const ir::Function*> seen;
+    std::vector<const ir::Function*> waiting{&function};
+    while (!waiting.empty()) {
+        const ir::Function& f = *waiting.back();
+        waiting.pop_back();
+        if (!seen.insert(&f).second) continue;
+        for (ir::ValueId v = 0; v < f.value_count(); ++v)
+            if (f.type(v).kind() == ir::TypeKind::tuple || f.type(v).kind() == ir::TypeKind::token) return true;
+        for (const ir::Op& op : f.ops())
+            for (const ir::FunctionPtr& region : op.regions) waiting.push_back(region.get());
     }
+    return false;
 }
 
-ir::FunctionPtr with_flat_results(const ir::FunctionPtr& function) {
-    const std::vector<ir::Type> types = function->result_types();
-    if (std::all_of(types.begin(), types.end(), [](const ir::Type& t) { return t.is_tensor(); })) return function;
-    ops::Builder builder(function->name());
-    ops::Values parameters;
-    for (const ir::Type& t : function->parameter_types()) parameters.emplace_back(builder, builder.parameter(t));
-    std::vector<ir::ValueId> results;
-    for (const ops::Value& v : ops::inline_call(builder, *function, parameters)) add_flat(builder, v.id(), results);
-    return builder.finish(std::move(results));
-}
+/// Calls inlined, tuples taken apart: those of the function itself, not of loops' regions. Tokens among the results are dropped.
+class WithoutTuples {
+public:
+    explicit WithoutTuples(const ir::Function& function) : f_(function), builder_(function.name()) {}
+
+    ir::FunctionPtr run() {
+        for (std::size_t i = 0; i < f_.parameter_count(); ++i) values_.push_back({builder_.parameter(f_.type(static_cast<ir::ValueId>(i))), {}});
+        for (const ir::Op& op : f_.ops()) step(op);
+        std::vector<ir::ValueId> results;
+        for (ir::ValueId v : f_.results()) add_results(values_[v], results);
+        return builder_.finish(std::move(results));
+    }
+
+private:
+    /// A value, or the members of a tuple.
+    struct Piece {
+        ir::ValueId value = ir::no_value;
+        std::vector<Piece> members;
+    };
+
+    void step(const ir::Op& op) {
+        if (op.code == ir::OpCode::tuple) {
+            Piece tuple;
+            for (ir::ValueId v : op.operands) tuple.members.push_back(values_[v]);
+            values_.push_back(std::move(tuple));
+            return;
+        }
+        if (op.code == ir::OpCode::get_tuple_element && values_[op.operands[0]].value == ir::no_value) {
+            Piece member = values_[op.operands[0]].members.at(static_cast<std::size_t>(op.get<ir::DimAttr>().dim));
+            values_.push_back(std::move(member));
+            return;
+        }
+        ir::Op copy = op;
+        for (ir::ValueId& v : copy.operands) {
+            if (values_[v].value == ir::no_value) throw ir::NotSupported("not supported: a tuple as operand of " + std::string(ir::name(op.code)), "tuples as operands");
+            v = values_[v].value;
+        }
+        std::vector<ir::Type> types;
+        for (std::uint32_t r = 0; r < op.result_count; ++r) types.push_back(f_.type(op.result(r)));
+        const ir::ValueId first = builder_.append(std::move(copy), types);
+        for (std::uint32_t r = 0; r < op.result_count; ++r) values_.push_back({first + r, {}});
+    }
+
+    void add_results(const Piece& piece, std::vector<ir::ValueId>& results) const {
+        for (const Piece& member : piece.members) add_results(member, results);
+        if (piece.value != ir::no_value && builder_.type(piece.value).is_tensor()) results.push_back(piece.value);
+    }
+
+    const ir::Function& f_;
+    ir::Builder builder_;
+    std::vector<Piece> values_;
+};
 } // namespace
 
 ir::FunctionPtr load_program(const std::string& path) {
@@ -55,7 +99,7 @@ ir::FunctionPtr load_program(const std::string& path) {
     ir::verify(*main);
     for (const ir::Type& t : main->parameter_types())
         if (!t.is_tensor()) throw ir::NotSupported(path + ": @main takes a " + t.text(), "argument of type " + t.text());
-    return with_flat_results(main);
+    return has_tuples(*main) ? WithoutTuples(*pass::inline_calls(main)).run() : main;
 }
 
 void refuse_custom_calls(const ir::Function& function, const std::string& path) {
