@@ -223,6 +223,7 @@ bool Fuser::compute_at_uses(const ir::Op& op, ValueId v) {
         one_group = one_group && r.group == node(head_[v]).group;
         Group& g = group(r.group);
         if (cost > 0 && g.arithmetic >= group_limit) return false;
+        if (g.table.terms.size() >= 32) return false;
         if (overwritten_for(op, r.group)) {
             // One element is read before it is written; so is an element that stands where the result goes.
             bool harmless = g.extents.empty();
@@ -273,6 +274,7 @@ GroupId Fuser::new_group(Group::Kind kind, std::size_t op) {
 }
 
 GroupId Fuser::new_loops(std::size_t op, const Shape& domain) {
+    if (domain.rank() > 48) fail(ir::name(f_.ops()[op].code), "arrays of more than 48 axes are not supported", f_.ops()[op].location);
     const GroupId id = new_group(Group::Kind::loops, op);
     Group& g = group(id);
     g.root_shape = domain;

@@ -77,13 +77,18 @@ bool Fuser::reduce_in(NodeId n, const ir::Op& op, bool fresh) {
     }
     std::vector<std::uint32_t> inner; // the loop dimensions that are reduced
     const std::uint64_t have = reduced_dims(g), all = all_dims(g);
+    // A reduction over extents of 1 runs over no loop: loops that others are reduced over would add its elements several times.
+    if (have == 0 && !r.inner.empty() && !g.reductions.empty()) return false;
     if (have != 0) {
         if (seen != (all & ~have)) return false;
         for (std::uint32_t d = 0; d < g.extents.size(); ++d)
             if (have >> d & 1) inner.push_back(d);
     } else if (seen == all) {
         // The rows are the whole domain so far: what is computed there must not outweigh the reduction, for it runs one row at a time.
-        if (!fresh && g.extents.size() + r.inner.size() > 60) return false;
+        if (g.extents.size() + r.inner.size() > 60) {
+            if (!fresh) return false;
+            fail("reduce", "arrays of more than 60 axes are not supported", op.location);
+        }
         std::int64_t heavy = 0;
         for (NodeId m : g.nodes)
             if (node(m).state == Node::State::apply) heavy += weight(f_.ops()[static_cast<std::size_t>(f_.defining_op()[node(m).value])].code) > 4 ? 1 : 0;

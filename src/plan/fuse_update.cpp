@@ -85,13 +85,40 @@ void Fuser::visit_operation(std::size_t i) {
         const std::int32_t k = base_operand(op, r);
         if (k < 0) continue;
         const ValueId source = op.operands[static_cast<std::size_t>(k)];
-        const bool loop = op.code == OpCode::loop || op.code == OpCode::while_;
-        if (!loop || shape(source).elements() != 1) copy_base(i, source, op.result(r), id); // loops read single elements themselves
+        const bool region = op.code != OpCode::scatter && op.code != OpCode::accumulator_scatter_add;
+        if (!region || shape(source).elements() != 1) copy_base(i, source, op.result(r), id); // loops read single elements themselves
     }
 }
 
+namespace {
+
+/// The parameter whose memory a value of a region may be made in: the start of a chain of updates.
+std::int32_t origin(const ir::Function& region, ValueId v) {
+    while (v >= region.parameter_count()) {
+        const ir::Op& op = region.ops()[static_cast<std::size_t>(region.defining_op()[v])];
+        std::int32_t k = -1;
+        if (op.code == OpCode::dynamic_update_slice || op.code == OpCode::accumulator_add_at || op.code == OpCode::accumulator_add) k = 0;
+        else k = base_operand(op, v - op.first_result);
+        if (k < 0) return -1;
+        v = op.operands[static_cast<std::size_t>(k)];
+    }
+    return static_cast<std::int32_t>(v);
+}
+
+} // namespace
+
 std::int32_t base_operand(const ir::Op& op, std::uint32_t result) {
     switch (op.code) {
+    case OpCode::if_:
+    case OpCode::case_: {
+        std::int32_t parameter = -1;
+        for (std::size_t k = 0; k < op.regions.size(); ++k) {
+            const std::int32_t p = origin(*op.regions[k], op.regions[k]->results()[result]);
+            if (p < 0 || (k > 0 && p != parameter)) return -1;
+            parameter = p;
+        }
+        return parameter < 0 ? -1 : parameter + 1;
+    }
     case OpCode::scatter: return static_cast<std::int32_t>(result);
     case OpCode::accumulator_scatter_add: return 0;
     case OpCode::while_: return static_cast<std::int32_t>(op.get<ir::WhileAttr>().invariants) + static_cast<std::int32_t>(result);

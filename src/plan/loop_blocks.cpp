@@ -104,9 +104,9 @@ NestValue LoopEmitter::row_number() {
 }
 
 Work LoopEmitter::work() const {
-    constexpr double ns_per_cost = 0.12, chunk_ns = 25000;
+    constexpr double chunk_ns = 25000;
     const double elements = static_cast<double>(plan_.row_count) * static_cast<double>(part_ == LoopPart::final ? plan_.blocks : plan_.inner_count);
-    const double ns = elements * plan_.element_cost * ns_per_cost + 30;
+    const double ns = elements * (part_ == LoopPart::final ? 0.1 : plan_.element_ns) + 20;
     Work work;
     work.units = units_;
     work.estimate_us = ns / 1000;

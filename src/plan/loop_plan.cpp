@@ -169,18 +169,9 @@ private:
     [[nodiscard]] std::int64_t factor(const Access& a, const Merged& m) const { return a.factors[m.last]; }
 
     void choose(bool top) {
-        plan_.element_cost = 1;
         bool element_outputs = false, general = false;
         const std::uint64_t inner = reduced_dims(g_);
-        for (NodeId n : g_.nodes) {
-            const Node& node = f_.nodes[n];
-            if (node.state != Node::State::apply) continue;
-            const double cost = weight(f_.function->ops()[static_cast<std::size_t>(f_.function->defining_op()[node.value])].code);
-            const bool deep = inner == 0 || (f_.dims_of(g_, node.map) & inner) != 0;
-            if (deep) plan_.element_cost += cost;
-            else plan_.element_cost += cost / static_cast<double>(std::max<std::int64_t>(plan_.inner_count, 1));
-        }
-        plan_.element_cost += 0.5 * static_cast<double>(plan_.accesses.size()) + static_cast<double>(g_.reductions.size());
+        find_cost(inner);
         std::int64_t total = plan_.row_count * plan_.inner_count;
         if (!top && total <= 64 && total > 0 && std::all_of(g_.extents.begin(), g_.extents.end(), [](std::int64_t e) { return e <= 8; })) {
             plan_.form = LoopForm::small;
@@ -194,6 +185,41 @@ private:
         for (NodeId r : g_.reductions) general = general || !simple(r);
         plan_.form = form(general, element_outputs);
         if (top && !general && !element_outputs && plan_.phases == 1 && !g_.reductions.empty()) split(total);
+    }
+
+    /// Arithmetic in vectors, and the memory that is passed through.
+    void find_cost(std::uint64_t inner) {
+        constexpr double ns_per_addition = 0.005, ns_per_byte = 0.015; // per byte of an element's width, too
+        const auto rows = static_cast<double>(std::max<std::int64_t>(plan_.inner_count, 1));
+        const auto share = [&](MapId map) { return inner == 0 || (f_.dims_of(g_, map) & inner) != 0 ? 1.0 : 1.0 / rows; };
+        double ns = 0;
+        for (NodeId n : g_.nodes) {
+            const Node& node = f_.nodes[n];
+            if (node.state != Node::State::apply && node.state != Node::State::reduce) continue;
+            const ir::Op& op = f_.function->ops()[static_cast<std::size_t>(f_.function->defining_op()[node.value])];
+            const bool reduce = node.state == Node::State::reduce;
+            const auto width = static_cast<double>(f_.function->type(node.value).dtype().size());
+            ns += (reduce ? 1.0 : weight(op.code) * share(node.map)) * width * ns_per_addition;
+            for (std::size_t i = 0; i < node.operand_count; ++i) ns += leaf_cost(f_.operand(node, i), share) * ns_per_byte;
+        }
+        for (const Output& o : g_.outputs) {
+            ns += static_cast<double>(f_.function->type(o.target).dtype().size()) * ns_per_byte * share(o.map);
+            ns += leaf_cost(o.node, share) * ns_per_byte;
+        }
+        plan_.element_ns = ns + 0.01;
+    }
+
+    template <class Share>
+    double leaf_cost(NodeId n, Share share) const {
+        n = f_.resolved(n);
+        const Node& node = f_.nodes[n];
+        if (node.state != Node::State::leaf || f_.function->type(node.value).elements() == 1) return 0;
+        const double bytes = static_cast<double>(f_.function->type(node.value).dtype().size()) * share(node.map);
+        for (const auto& [term, factor] : plan_.accesses[plan_.leaf_access[node.local]].terms) {
+            const Term& t = g_.table.terms[static_cast<std::size_t>(term)];
+            if (t.node != no_node && f_.dims_of(g_, f_.nodes[t.node].map) != 0) return bytes + 60; // gathered: perhaps a cache line each
+        }
+        return bytes;
     }
 
     [[nodiscard]] bool simple(NodeId r) const {

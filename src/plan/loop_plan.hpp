@@ -36,7 +36,7 @@ struct LoopPlan {
     std::vector<std::uint8_t> phase;          ///< per local node number: how many reductions must be complete first
     std::uint8_t phases = 1;
     std::int64_t row_count = 1, inner_count = 1;
-    double element_cost = 1;                  ///< rough, in additions, of one element of the whole domain
+    double element_ns = 0;                    ///< rough cost of one element of the whole domain on one thread
     /// When not 0: the outermost inner loop is cut into blocks of so many iterations; partial results of all blocks, then the rest in a second nest.
     std::int64_t block = 0, blocks = 1;
 };

@@ -80,6 +80,7 @@ private:
             for (const Output& o : group.outputs) use(o.target, step_of(g));
         }
         writable_.assign(function_.parameter_count(), false);
+        promised_.assign(function_.parameter_count(), false);
         for (std::int32_t p : options_.home)
             if (p >= 0) writable_[static_cast<std::size_t>(p)] = true;
         result_of_.assign(function_.value_count(), -1);
@@ -137,6 +138,7 @@ private:
             columns = loops.form == LoopForm::columns || loops.block != 0;
         }
         taken_.clear();
+        find_candidates(id, step);
         for (const bool spilled : {false, true}) {
             for (const Output& o : g.outputs) {
                 const ValueId v = o.target;
@@ -150,8 +152,8 @@ private:
                 const bool early = inside && phase + 1 < phases;
                 if (early != spilled) continue;
                 if (spilled) place_spill(id, o, phase, loops, step);
-                else if (!inside && reduced_dims(g) != 0) place_row(id, o, step);
-                else place_output(id, o, step);
+                else if (!inside && reduced_dims(g) != 0) place_fresh(v, step); // operands of the row's inside may be read later
+                else place_output(o, step);
             }
         }
     }
@@ -205,25 +207,37 @@ private:
         return same;
     }
 
-    void place_output(GroupId id, const Output& o, std::int32_t step) {
-        ValueId best = ir::no_value;
+    /// Values that die in a group and are read at one index only.
+    void find_candidates(GroupId id, std::int32_t step) {
+        candidates_.clear();
         each_leaf(id, [&](const Node& n) {
             const ValueId u = f_.owner(n.value);
-            if (last_use_[u] != step || plan_.block_of[u] == no_block || bytes(u) != bytes(o.target) || !read_only_at(id, u, o)) return;
-            if (function_.type(n.value).dtype().size() != function_.type(o.target).dtype().size()) return;
-            const std::uint32_t b = plan_.block_of[u];
-            const bool now = reusable(b, o.target);
-            const bool given = u < function_.parameter_count() && std::find(donors_.begin(), donors_.end(), u) == donors_.end();
-            if (!now && !given) return;
-            if (best == ir::no_value || (now && !reusable(plan_.block_of[best], o.target))) best = u;
+            if (last_use_[u] != step || plan_.block_of[u] == no_block) return;
+            for (Candidate& c : candidates_) {
+                if (c.owner != u) continue;
+                c.one_index = c.one_index && c.map == n.map && (n.map == 0 || function_.type(c.read_as).shape() == function_.type(n.value).shape());
+                return;
+            }
+            candidates_.push_back({u, n.value, n.map, true});
         });
-        if (best == ir::no_value) return place_fresh(o.target, step);
-        if (!reusable(plan_.block_of[best], o.target)) donors_.push_back(best);
-        place_over(o.target, best, step);
     }
 
-    /// Something that is stored once a row, in a group whose rows have an inside: operands of the inside may be read later.
-    void place_row(GroupId, const Output& o, std::int32_t step) { place_fresh(o.target, step); }
+    void place_output(const Output& o, std::int32_t step) {
+        const Candidate* best = nullptr;
+        bool best_now = false;
+        for (const Candidate& c : candidates_) {
+            if (!c.one_index || c.map != o.map || bytes(c.owner) != bytes(o.target) || best_now) continue;
+            if (c.map != 0 && !(function_.type(c.read_as).shape() == function_.type(o.target).shape())) continue;
+            if (function_.type(c.read_as).dtype().size() != function_.type(o.target).dtype().size()) continue;
+            const bool now = reusable(plan_.block_of[c.owner], o.target);
+            if (!now && (best || !(c.owner < function_.parameter_count() && !promised_[c.owner]))) continue;
+            best = &c;
+            best_now = now;
+        }
+        if (!best) return place_fresh(o.target, step);
+        if (!best_now) promised_[best->owner] = true;
+        place_over(o.target, best->owner, step);
+    }
 
     /// A value that only later phases of the same row read: it may stand where the last phase's output goes.
     void place_spill(GroupId id, const Output& o, std::uint8_t phase, const LoopPlan& loops, std::int32_t step) {
@@ -234,7 +248,9 @@ private:
                 if (&other == &o || other.part || other.map != o.map || plan_.block_of[v] == no_block || bytes(v) != bytes(o.target)) continue;
                 if (function_.type(v).dtype().size() != function_.type(o.target).dtype().size()) continue;
                 if (loops.phase[f_.nodes[f_.resolved(other.node)].local] <= phase || lives_[plan_.block_of[v]].first != step) continue;
-                if (std::find(shared_.begin(), shared_.end(), v) != shared_.end()) continue;
+                // One guest a block: of two spilled values each would read what the other wrote.
+                const auto in_block = [&](ValueId host) { return plan_.block_of[host] == plan_.block_of[v]; };
+                if (std::any_of(shared_.begin(), shared_.end(), in_block)) continue;
                 // Memory of an operand that this group still reads will not do.
                 if (lives_[plan_.block_of[v]].donor >= 0) lives_[plan_.block_of[v]].donor = -1;
                 shared_.push_back(v);
@@ -297,7 +313,13 @@ private:
     std::vector<std::uint32_t> leaf_first_;
     std::vector<NodeId> leaves_;          ///< by group
     std::vector<std::uint32_t> taken_;    ///< blocks that got a new value in this step
-    std::vector<ValueId> donors_;         ///< parameters that have been promised
+    struct Candidate {
+        ValueId owner, read_as;
+        MapId map;
+        bool one_index;
+    };
+    std::vector<Candidate> candidates_;   ///< of the group at hand
+    std::vector<bool> promised_;          ///< per parameter: its memory may serve a result
     std::vector<ValueId> shared_;         ///< outputs whose memory a spilled value uses first
 };
 

@@ -143,6 +143,23 @@ TEST(ExecutableLoop, WhileLoops) {
     });
 }
 
+TEST(ExecutableLoop, BranchesUpdateWhatTheyCapture) {
+    check({Type(f64, {40}), Type(f64, {40})}, [&](ir::Builder& b, const Values& x) {
+        return loop(b, 12, {{}, {x[0], x[1]}, {}, {}}, 0, [](ir::Builder& c, const Values& p) {
+            const std::vector<Type> captured{Type(f64, {40}), Type(i64, {}), Type(f64, {40})};
+            const auto yes = region(captured, [](ir::Builder&, const Values& q) {
+                const std::vector<Value> at{q[1]};
+                const Value row = ops::dynamic_slice(q[0], at, dims({1}));
+                const Value second = ops::dynamic_update_slice(q[0], row * 0.5 + 1.0, at);
+                return Values{ops::dynamic_update_slice(second, ops::slice(second, dims({3}), dims({6})), at), q[0] * 0.1};
+            });
+            const auto no = region(captured, [](ir::Builder&, const Values& q) { return Values{q[0], q[2]}; });
+            const std::vector<Value> operands{ops::compare(ops::remainder(p[0], ops::scalar(c, i64, 3)), ops::scalar(c, i64, 1), ir::Direction::eq), p[1], p[0], p[2]};
+            return emitted(c, OpCode::if_, operands, nullptr, {yes, no});
+        });
+    });
+}
+
 TEST(ExecutableLoop, CasesAndTopLevelBranches) {
     for (const int k : {-1, 0, 1, 2, 7}) {
         const auto f = function_of({Type(i32, {}), Type(f64, {5}), Type(f64, {})}, [](ir::Builder& b, const Values& x) {

@@ -160,48 +160,4 @@ Work lower_while(Writer& w, Scope& scope, const ir::Op& op) {
     return work;
 }
 
-namespace {
-
-/// Results of one branch, left in variables and in the operation's memory.
-double emit_branch(Writer& w, Scope& outer, const ir::Op& op, std::size_t region, const std::vector<NestValue>& variables) {
-    BodyScope body(w, *op.regions[region], std::vector<std::int32_t>(op.result_count, -1));
-    for (std::size_t p = 0; p + 1 < op.operands.size(); ++p) give_invariant(w, outer, body, p, op.operands[p + 1]);
-    for (std::uint32_t r = 0; r < op.result_count; ++r)
-        if (variables[r] == no_nest_value) body.set_result_pointer(r, outer.pointer(w, op.result(r)));
-    const double estimate = body.emit(w);
-    for (std::uint32_t r = 0; r < op.result_count; ++r) {
-        if (variables[r] != no_nest_value) w.b.set(variables[r], body.result_scalar(w, r));
-        else if (body.where(r) != BodyScope::Where::own) copy_memory(w, outer.function.type(op.result(r)), body.result_pointer(w, r), outer.pointer(w, op.result(r)));
-    }
-    return estimate;
-}
-
-} // namespace
-
-Work lower_branch(Writer& w, Scope& scope, const ir::Op& op) {
-    std::vector<NestValue> variables(op.result_count, no_nest_value);
-    for (std::uint32_t r = 0; r < op.result_count; ++r) {
-        const ir::Type& type = scope.function.type(op.result(r));
-        if (type.elements() == 1) variables[r] = w.b.variable(type.dtype(), w.b.fixed(type.dtype(), 0));
-        else scope.pointer(w, op.result(r));
-    }
-    for (std::size_t p = 1; p < op.operands.size(); ++p) // read outside of the branches
-        if (scope.function.type(op.operands[p]).elements() == 1) scope.scalar(w, op.operands[p]);
-    const NestValue which = scope.scalar(w, op.operands[0]);
-    const std::size_t regions = op.regions.size();
-    double estimate = 0;
-    for (std::size_t k = 0; k < regions; ++k) {
-        if (k + 1 < regions) w.b.if_(op.code == OpCode::if_ ? which : w.b.compare(ir::Direction::eq, which, w.b.fixed(w.b.dtype(which), k)));
-        const double mine = emit_branch(w, scope, op, k, variables);
-        estimate = mine < 0 || estimate < 0 ? -1 : std::max(estimate, mine);
-        if (k + 1 < regions) w.b.else_();
-    }
-    for (std::size_t k = 0; k + 1 < regions; ++k) w.b.end();
-    for (std::uint32_t r = 0; r < op.result_count; ++r)
-        if (variables[r] != no_nest_value) scope.set_scalar(w, op.result(r), w.b.get(variables[r]));
-    Work work;
-    work.estimate_us = estimate < 0 ? -1 : estimate + 0.05;
-    return work;
-}
-
 } // namespace stithy::plan
