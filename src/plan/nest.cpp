@@ -89,7 +89,16 @@ NestValue NestBuilder::simplified(OpCode op, NestValue a, NestValue b) const {
     case OpCode::multiply: return is_fixed(b, 1) ? a : is_fixed(b, 0) ? b : no_nest_value;
     case OpCode::divide: return is_fixed(b, 1) ? a : no_nest_value;
     case OpCode::minimum:
-    case OpCode::maximum: return a == b ? a : no_nest_value;
+    case OpCode::maximum: {
+        if (a == b) return a;
+        // max(min(x, c), c) is c: the clamped index of a constant 0.
+        const OpCode other = op == OpCode::minimum ? OpCode::maximum : OpCode::minimum;
+        const auto holds = [&](NestValue inner, NestValue c) {
+            const Instruction& i = nest_.code[inner];
+            return i.code == Code::apply && i.op == other && (i.a == c || i.b == c);
+        };
+        return holds(a, b) ? b : holds(b, a) ? a : no_nest_value;
+    }
     default: return no_nest_value;
     }
 }

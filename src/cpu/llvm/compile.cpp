@@ -52,7 +52,7 @@ bool wants_verification() {
 
 /// What our code leaves to be done: variables into registers, repeated values merged, invariant ones moved out of loops.
 constexpr const char* kernel_passes =
-    "function(sroa,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,simplifycfg,loop-mssa(licm),early-cse)";
+    "function(sroa,early-cse,instcombine<max-iterations=1;no-verify-fixpoint>,sroa,simplifycfg,loop-mssa(licm),early-cse)";
 
 void compile(const plan::Nest& nest, const TargetOptions& options, CompileResult& result) {
     const TargetMachine machine(options, nest.code.size() > 6000 ? Effort::quick : Effort::normal);
