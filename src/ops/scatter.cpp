@@ -1,4 +1,5 @@
-// scatter: updates windows of inputs at places that an array of indices gives, in the order of the updates; windows that stick out are dropped.
+// scatter: updates windows of inputs at places that an array of indices gives, in the order of the updates; elements that would lie outside
+// are dropped.
 #include "ops/build.hpp"
 #include "ops/check.hpp"
 #include "ops/families.hpp"
@@ -20,24 +21,30 @@ void expect_dimensions(const InferContext& c, const Type& x, const Type& indices
     const bool scalar = static_cast<std::size_t>(s.index_vector_dim) == indices.rank();
     const std::int64_t components = scalar ? 1 : indices.shape()[static_cast<std::size_t>(s.index_vector_dim)];
     if (static_cast<std::int64_t>(s.scatter_dims_to_operand_dims.size()) != components)
-        refuse(c, "scatter_dims_to_operand_dims " + text_of(s.scatter_dims_to_operand_dims) + ", expected " + std::to_string(components) + " entries");
+        refuse(c, "scatter_dims_to_operand_dims " + text_of(s.scatter_dims_to_operand_dims) + ", expected " + std::to_string(components) +
+                      " entries");
     expect_axes(c, s.scatter_dims_to_operand_dims, x.rank(), "scatter_dims_to_operand_dims");
     expect_axes(c, s.inserted_window_dims, x.rank(), "inserted_window_dims");
     expect_axes(c, s.input_batching_dims, x.rank(), "input_batching_dims");
     expect_axes(c, s.scatter_indices_batching_dims, indices.rank(), "scatter_indices_batching_dims");
     expect_axes(c, s.update_window_dims, updates.rank(), "update_window_dims");
     if (s.input_batching_dims.size() != s.scatter_indices_batching_dims.size())
-        refuse(c, "input_batching_dims " + text_of(s.input_batching_dims) + " and scatter_indices_batching_dims " + text_of(s.scatter_indices_batching_dims));
+        refuse(c, "input_batching_dims " + text_of(s.input_batching_dims) + " and scatter_indices_batching_dims " +
+                      text_of(s.scatter_indices_batching_dims));
     for (std::size_t i = 0; i < s.input_batching_dims.size(); ++i)
-        if (x.shape()[static_cast<std::size_t>(s.input_batching_dims[i])] != indices.shape()[static_cast<std::size_t>(s.scatter_indices_batching_dims[i])])
+        if (x.shape()[static_cast<std::size_t>(s.input_batching_dims[i])] !=
+            indices.shape()[static_cast<std::size_t>(s.scatter_indices_batching_dims[i])])
             refuse(c, "batching dimensions of input " + x.str() + " and indices " + indices.str() + " differ");
     if (x.rank() != s.update_window_dims.size() + s.inserted_window_dims.size() + s.input_batching_dims.size())
-        refuse(c, "update_window_dims " + text_of(s.update_window_dims) + " and inserted_window_dims " + text_of(s.inserted_window_dims) + " do not make up the rank of " + x.str());
+        refuse(c, "update_window_dims " + text_of(s.update_window_dims) + " and inserted_window_dims " + text_of(s.inserted_window_dims) +
+                      " do not make up the rank of " + x.str());
     if (updates.rank() != indices.rank() - (scalar ? 0 : 1) + s.update_window_dims.size())
-        refuse(c, "updates " + updates.str() + " for indices " + indices.str() + " and update_window_dims " + text_of(s.update_window_dims));
+        refuse(c,
+               "updates " + updates.str() + " for indices " + indices.str() + " and update_window_dims " + text_of(s.update_window_dims));
     const Dims window = scatter_window(s, x, updates);
     for (std::size_t i = 0; i < x.rank(); ++i)
-        if (window[i] > x.shape()[i] && window[i] > 1) refuse(c, "windows of updates " + updates.str() + " do not fit into input " + x.str());
+        if (window[i] > x.shape()[i] && window[i] > 1)
+            refuse(c, "windows of updates " + updates.str() + " do not fit into input " + x.str());
     std::size_t next = 0;
     for (std::size_t i = 0; i < updates.rank(); ++i) {
         if (contains(s.update_window_dims, static_cast<std::int64_t>(i))) continue;
@@ -58,7 +65,8 @@ Types infer_scatter(const InferContext& c) {
         if (!(x.shape() == c.operands[0].shape()) || !(updates.shape() == c.operands[n + 1].shape()) || !(x.dtype() == updates.dtype()))
             refuse(c, "inputs and updates " + text_of(c.operands) + ", expected one shape each and equal dtypes");
         const Type expected(x.dtype(), Shape{});
-        for (const Type& t : {c.regions[0]->type(static_cast<ValueId>(k)), c.regions[0]->type(static_cast<ValueId>(n + k)), c.regions[0]->type(c.regions[0]->results()[k])})
+        for (const Type& t : {c.regions[0]->type(static_cast<ValueId>(k)), c.regions[0]->type(static_cast<ValueId>(n + k)),
+                              c.regions[0]->type(c.regions[0]->results()[k])})
             if (!(t == expected)) refuse(c, "the region works on " + t.str() + ", expected " + expected.str());
         types.push_back(x);
     }
@@ -80,10 +88,7 @@ struct One {
         return emit1(builder, OpCode::scatter, {into, indices, values}, op.attr, {second_region(into.dtype())});
     }
     /// What the input's places that updates go to hold (anything where an update is dropped).
-    [[nodiscard]] Value read(Value from) const {
-        const Dims window = scatter_window(s, from.type(), updates.type());
-        return emit1(builder, OpCode::gather, {from, indices}, ir::make_attr(gather_of(s, window)));
-    }
+    [[nodiscard]] Value read(Value from) const { return read_windows(from, indices, s, updates.type()); }
     [[nodiscard]] Value inside() const { return updates_inside(indices, s, x.type(), updates.type()); }
 };
 
@@ -91,7 +96,8 @@ bool is_set(const ir::Function& region) { return region.parameter_count() == 2 &
 
 Value either(Value tangent, Value primal) { return tangent ? tangent : zeros_like(primal); }
 
-/// Product: each update's coefficient is the product of what else went to its place; zeros are counted so that one zero leaves its own term.
+/// Product: each update's coefficient is the product of what else went to its place; zeros are counted so that one zero leaves its own
+/// term.
 Value jvp_multiply(const One& o, Value tx, Value tu) {
     Value t;
     if (tx) t = tx * o.scatter(OpCode::multiply, full_like(o.x, 1), o.updates);
@@ -100,7 +106,8 @@ Value jvp_multiply(const One& o, Value tx, Value tu) {
         const Value safe = select(is_zero, full_like(o.updates, 1), o.updates);
         const Value p = o.read(o.scatter(OpCode::multiply, o.x, safe));
         const Value n = o.read(o.scatter(OpCode::add, zeros_like(o.x), convert(is_zero, o.x.dtype())));
-        const Value c = select(is_zero, select(compare(n, 1.0, ir::Direction::eq), p, 0.0), select(compare(n, 0.0, ir::Direction::eq), p / safe, 0.0));
+        const Value c =
+            select(is_zero, select(compare(n, 1.0, ir::Direction::eq), p, 0.0), select(compare(n, 0.0, ir::Direction::eq), p / safe, 0.0));
         t = add_any(t, o.scatter(OpCode::add, zeros_like(o.x), tu * c));
     }
     return t;
@@ -159,7 +166,9 @@ Values transpose_scatter(const TransposeContext& c) {
     const auto combine = combiner_of(*c.op.regions[0]);
     const bool set = is_set(*c.op.regions[0]);
     if (c.operands.size() != 3 || (!set && combine != OpCode::add))
-        fail("scatter", "an update with a region of its own differentiates forwards only (jvp, jacfwd); set, add, multiply, min and max differentiate in reverse",
+        fail("scatter",
+             "an update with a region of its own differentiates forwards only (jvp, jacfwd); set, add, multiply, min and max differentiate "
+             "in reverse",
              c.op.location);
     const Value ct = c.cotangents[0];
     // the values of linear operands are not there: their types stand in as zeros
@@ -178,7 +187,8 @@ Values batch_scatter(const BatchContext& c) {
     const std::size_t n = c.operands.size() / 2;
     const ir::ScatterAttr s = batched_scatter(c.op.get<ir::ScatterAttr>(), c.batched[n]); // one batch axis either way
     SmallVector<Value, 4> operands;
-    for (std::size_t i = 0; i < c.operands.size(); ++i) operands.push_back(i == n || c.batched[i] ? c.operands[i] : broadcast_batch(c.operands[i], c.size));
+    for (std::size_t i = 0; i < c.operands.size(); ++i)
+        operands.push_back(i == n || c.batched[i] ? c.operands[i] : broadcast_batch(c.operands[i], c.size));
     for (std::size_t i = 0; i < n; ++i) c.out_batched[i] = true;
     return emit(c.builder, OpCode::scatter, operands, ir::make_attr(s), c.op.regions);
 }

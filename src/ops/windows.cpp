@@ -97,11 +97,46 @@ Dims scatter_window(const ir::ScatterAttr& s, const Type& input, const Type& upd
     return window;
 }
 
+namespace {
+/// How far windows may stick out of the input at either end, along each of its axes.
+Dims overhang(const ir::ScatterAttr& s, const Dims& window) {
+    Dims over(window.size(), 0);
+    for (std::int64_t axis : s.scatter_dims_to_operand_dims)
+        over[static_cast<std::size_t>(axis)] = std::max<std::int64_t>(window[static_cast<std::size_t>(axis)] - 1, 0);
+    return over;
+}
+
+/// Indices into the input with `over` more elements at either end.
+Value shifted_indices(Value indices, const ir::ScatterAttr& s, const Dims& over) {
+    Dims shift;
+    bool any = false;
+    for (std::int64_t axis : s.scatter_dims_to_operand_dims) {
+        shift.push_back(over[static_cast<std::size_t>(axis)]);
+        any = any || shift.back() != 0;
+    }
+    if (!any) return indices;
+    indices = convert(indices, i64); // so that the sum does not wrap
+    return indices + along_index_vector(indices, s.index_vector_dim, shift);
+}
+} // namespace
+
+Value read_windows(Value from, Value indices, const ir::ScatterAttr& s, const Type& updates) {
+    const Dims window = scatter_window(s, from.type(), updates), over = overhang(s, window);
+    const bool any = std::any_of(over.begin(), over.end(), [](std::int64_t o) { return o != 0; });
+    if (any) from = pad(from, zeros(from.builder(), Type(from.dtype(), Shape{})), over, over, Dims(over.size(), 0));
+    indices = shifted_indices(indices, s, over);
+    return emit1(from.builder(), OpCode::gather, {from, indices}, ir::make_attr(gather_of(s, window)));
+}
+
 Value updates_inside(Value indices, const ir::ScatterAttr& s, const Type& input_type, const Type& updates_type) {
     const Type input = input_type, updates = updates_type; // the references may be a builder's
-    const Dims window = scatter_window(s, input, updates);
+    const Dims window = scatter_window(s, input, updates), over = overhang(s, window);
+    indices = shifted_indices(indices, s, over);
     Dims last;
-    for (std::int64_t axis : s.scatter_dims_to_operand_dims) last.push_back(input.shape()[static_cast<std::size_t>(axis)] - window[static_cast<std::size_t>(axis)]);
+    for (std::int64_t axis : s.scatter_dims_to_operand_dims) {
+        const auto a = static_cast<std::size_t>(axis);
+        last.push_back(input.shape()[a] + 2 * over[a] - window[a]);
+    }
     Value inside = compare(indices, along_index_vector(indices, s.index_vector_dim, last), ir::Direction::le);
     if (indices.dtype().is_signed()) inside = and_(inside, compare(indices, 0.0, ir::Direction::ge));
     if (static_cast<std::size_t>(s.index_vector_dim) < indices.rank()) inside = reduce(OpCode::and_, inside, Dims(1, s.index_vector_dim));

@@ -15,11 +15,16 @@ Value clamped_gather_indices(Value indices, const ir::GatherAttr& gather, const 
 ir::GatherAttr gather_of(const ir::ScatterAttr& scatter, const Dims& window);
 /// The scatter that writes where a gather reads.
 ir::ScatterAttr scatter_of(const ir::GatherAttr& gather);
-/// The scatter over a batch that leads inputs and updates, and the indices where they have it (else the batch is one more axis of every window).
+/// The scatter over a batch that leads inputs and updates, and the indices where they have it (else the batch is one more axis of every
+/// window).
 ir::ScatterAttr batched_scatter(const ir::ScatterAttr& scatter, bool batched_indices);
 /// Extents of a scatter's windows along each axis of its input.
 Dims scatter_window(const ir::ScatterAttr& scatter, const Type& input, const Type& updates);
-/// bool in the shape of `updates`: whether the window of each update lies inside the input (those that do not are dropped).
+/// What `from`, of the input's shape, holds where a scatter's updates go: zero for the elements of a window that stick out, anything for
+/// windows that lie outside.
+Value read_windows(Value from, Value indices, const ir::ScatterAttr& scatter, const Type& updates);
+/// bool in the shape of `updates`: false for windows that lie outside the input (they are dropped), true for those that lie inside or stick
+/// out.
 Value updates_inside(Value indices, const ir::ScatterAttr& scatter, const Type& input, const Type& updates);
 
 } // namespace stithy::ops

@@ -86,6 +86,7 @@ private:
 };
 
 class JoinAccumulators final : public Rewriter {
+    bool handles(const Op&) const override { return false; }
     bool rewrite(Builder&, const Op&, std::span<const Value>, std::span<const Type>, Values&) override { return false; }
     FunctionPtr complete(FunctionPtr f) override {
         const Join join(*f);

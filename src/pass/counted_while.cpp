@@ -54,8 +54,11 @@ std::optional<Counter> find_counter(const Op& op) {
 }
 
 class CountWhiles final : public Rewriter {
+    bool handles(const Op& op) const override { return op.code == OpCode::loop || op.code == OpCode::while_; }
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
-        if (op.code != OpCode::while_ || op.effect != ir::Effect::pure) return false;
+        if (op.effect != ir::Effect::pure) return false;
+        if (op.code == OpCode::loop) return fix_length(builder, op, operands, types, results);
+        if (op.code != OpCode::while_) return false;
         const auto counter = find_counter(op);
         if (!counter) return false;
         const Function& condition = *op.regions[0];
@@ -84,6 +87,16 @@ class CountWhiles final : public Rewriter {
         attr.invariants = static_cast<std::int64_t>(invariants);
         attr.carries = static_cast<std::int64_t>(operands.size() - invariants);
         results = append_op(builder, OpCode::loop, all, ir::make_attr(attr), {loop_body(*op.regions[1])}, types, op.location);
+        return true;
+    }
+
+    /// A number of steps that turns out to be a constant.
+    static bool fix_length(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) {
+        LoopAttr attr = op.get<LoopAttr>();
+        const ir::Literal* steps = attr.length < 0 ? constant_of(builder, operands[0].id()) : nullptr;
+        if (!steps) return false;
+        attr.length = std::max<std::int64_t>(steps->element_as_int(0), 0);
+        results = append_op(builder, op.code, operands.subspan(1), ir::make_attr(attr), op.regions, types, op.location);
         return true;
     }
 

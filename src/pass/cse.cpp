@@ -2,6 +2,9 @@
 
 #include "pass/rewrite.hpp"
 
+#include <algorithm>
+#include <numeric>
+
 namespace stithy::pass {
 
 namespace {
@@ -18,39 +21,88 @@ bool is_shareable(const Op& op, std::span<const Type> types) {
 
 std::uint64_t mix(std::uint64_t h, std::uint64_t v) { return (h ^ v) * 0x9E3779B97F4A7C15ull ^ (h >> 29); }
 
-class ShareCommon final : public Rewriter {
-    using Table = std::unordered_multimap<std::uint64_t, std::size_t>; // hash -> index of the op in the builder
+/// Finds operations of a function that an earlier one does already.
+class Sharing {
+public:
+    explicit Sharing(const Function& f) : f_(f), into_(f.value_count()) {
+        std::iota(into_.begin(), into_.end(), ValueId{0});
+        std::size_t size = 16;
+        while (size < 2 * f.ops().size()) size *= 2;
+        table_.assign(size, none);
+        for (std::size_t i = 0; i < f.ops().size(); ++i) {
+            const Op& op = f.ops()[i];
+            if (op.result_count == 0 || !is_shareable(op, types_of(op))) continue;
+            const Op* other = find_or_add(op, i);
+            if (!other) continue;
+            for (std::uint32_t r = 0; r < op.result_count; ++r) into_[op.result(r)] = other->result(r);
+            found_ = true;
+        }
+    }
+    [[nodiscard]] bool found() const { return found_; }
 
-    void enter(const Function&, std::int64_t) override { table_.clear(); }
+    [[nodiscard]] FunctionPtr rebuild() const {
+        Builder builder(f_.name());
+        Values table(f_.value_count()), operands;
+        for (std::size_t p = 0; p < f_.parameter_count(); ++p)
+            table[p] = Value(builder, builder.parameter(f_.type(static_cast<ValueId>(p)), f_.is_linear(p)));
+        for (const Op& op : f_.ops()) {
+            if (op.result_count > 0 && into_[op.first_result] != op.first_result) continue;
+            operands.clear();
+            for (ValueId v : op.operands) operands.push_back(table[into_[v]]);
+            const Values results = copy_op(builder, f_, op, operands);
+            for (std::uint32_t r = 0; r < op.result_count; ++r) table[op.result(r)] = results[r];
+        }
+        std::vector<ValueId> results;
+        for (ValueId v : f_.results()) results.push_back(table[into_[v]].id());
+        return builder.finish(std::move(results));
+    }
 
-    static std::uint64_t hash(const Op& op) {
+private:
+    static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    [[nodiscard]] std::span<const Type> types_of(const Op& op) const { return {&f_.type(op.first_result), op.result_count}; }
+
+    [[nodiscard]] std::uint64_t hash(const Op& op) const {
         std::uint64_t h = static_cast<std::uint64_t>(op.code) + 1;
-        for (ValueId v : op.operands) h = mix(h, v);
+        for (ValueId v : op.operands) h = mix(h, into_[v]);
         if (op.code == OpCode::constant) {
             const ir::Literal& l = op.get<ir::ConstantAttr>().value;
-            h = mix(h, l.is_splat() ? l.bits() : l.element_bits(0));
+            h = mix(h, l.is_splat() ? l.bits() : l.type().elements() > 0 ? l.element_bits(0) : 0);
         }
         return h;
     }
 
-    bool rewrite(Builder& builder, const Op& op, std::span<const Value>, std::span<const Type> types, Values& results) override {
-        if (!is_shareable(op, types)) return false;
-        const std::uint64_t h = hash(op);
-        auto [first, last] = table_.equal_range(h);
-        for (auto it = first; it != last; ++it) {
-            const Op& other = builder.ops()[it->second];
-            bool same = other.code == op.code && other.operands == op.operands && other.regions == op.regions && same_attr(other.attr, op.attr) &&
-                        other.result_count == types.size();
-            for (std::size_t r = 0; same && r < types.size(); ++r) same = builder.type(other.result(static_cast<std::uint32_t>(r))) == types[r];
-            if (!same) continue;
-            for (std::uint32_t r = 0; r < other.result_count; ++r) results.emplace_back(builder, other.result(r));
-            return true;
-        }
-        table_.emplace(h, builder.ops().size());
-        return false;
+    [[nodiscard]] bool same(const Op& a, const Op& b) const {
+        if (a.code != b.code || a.operands.size() != b.operands.size() || a.result_count != b.result_count) return false;
+        for (std::size_t i = 0; i < a.operands.size(); ++i)
+            if (into_[a.operands[i]] != into_[b.operands[i]]) return false;
+        if (a.regions != b.regions || !same_attr(a.attr, b.attr)) return false;
+        const auto x = types_of(a), y = types_of(b);
+        return std::equal(x.begin(), x.end(), y.begin());
     }
 
-    Table table_;
+    /// The operation that does the same, or null and `op` is known from now on.
+    const Op* find_or_add(const Op& op, std::size_t index) {
+        std::size_t at = hash(op) & (table_.size() - 1);
+        for (; table_[at] != none; at = (at + 1) & (table_.size() - 1))
+            if (same(f_.ops()[table_[at]], op)) return &f_.ops()[table_[at]];
+        table_[at] = static_cast<std::uint32_t>(index);
+        return nullptr;
+    }
+
+    const Function& f_;
+    std::vector<ValueId> into_;        ///< the first value equal to each
+    std::vector<std::uint32_t> table_; ///< by hash: an operation's index
+    bool found_ = false;
+};
+
+class ShareCommon final : public Rewriter {
+    bool handles(const Op&) const override { return false; }
+    bool rewrite(Builder&, const Op&, std::span<const Value>, std::span<const Type>, Values&) override { return false; }
+    FunctionPtr complete(FunctionPtr f) override {
+        const Sharing sharing(*f);
+        return sharing.found() ? sharing.rebuild() : f;
+    }
 };
 
 } // namespace

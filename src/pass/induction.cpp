@@ -30,6 +30,7 @@ std::optional<ir::Literal> step_of(const Function& body, std::size_t carry_param
 }
 
 class DeriveCounters final : public Rewriter {
+    bool handles(const Op& op) const override { return op.code == OpCode::loop; }
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
         if (op.code != OpCode::loop || op.effect != ir::Effect::pure) return false;
         const auto& attr = op.get<LoopAttr>();

@@ -19,6 +19,7 @@ FunctionPtr reordered(const Function& f, const std::vector<std::size_t>& order, 
 }
 
 class SettleInvariants final : public Rewriter {
+    bool handles(const Op& op) const override { return op.code == OpCode::loop || op.code == OpCode::while_; }
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
         if ((op.code != OpCode::loop && op.code != OpCode::while_) || op.effect != ir::Effect::pure) return false;
         const bool is_loop = op.code == OpCode::loop;

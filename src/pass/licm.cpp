@@ -50,6 +50,7 @@ Mask movable_ops(const Function& body, const Mask& invariant_parameters) {
 }
 
 class HoistInvariants final : public Rewriter {
+    bool handles(const Op& op) const override { return op.code == OpCode::loop || op.code == OpCode::while_; }
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
         if ((op.code != OpCode::loop && op.code != OpCode::while_) || op.effect != ir::Effect::pure) return false;
         return hoist(builder, op, operands, types, results);
@@ -93,7 +94,9 @@ class HoistInvariants final : public Rewriter {
             const Function& region = *op.regions[k];
             Builder b(region.name());
             Values inside(region.value_count());
-            auto parameter = [&](std::size_t p) { inside[p] = Value(b, b.parameter(region.type(static_cast<ValueId>(p)), region.is_linear(p))); };
+            auto parameter = [&](std::size_t p) {
+                inside[p] = Value(b, b.parameter(region.type(static_cast<ValueId>(p)), region.is_linear(p)));
+            };
             for (std::size_t p = 0; p < first + n; ++p) parameter(p);
             Values extra;
             for (ValueId v : new_invariants) extra.emplace_back(b, b.parameter(body.type(v)));

@@ -18,24 +18,34 @@ FunctionPtr Rewriter::run(const FunctionPtr& f, std::int64_t context) {
             changed = changed || regions[i].back() != r;
         }
     }
+    const bool quiet = !changed && std::none_of(f->ops().begin(), f->ops().end(), [&](const Op& op) { return handles(op); });
+    FunctionPtr out = complete(quiet ? f : rebuild(f, context, regions, changed));
+    done_.emplace(f.get(), Done{f, out, context});
+    return out;
+}
+
+FunctionPtr Rewriter::rebuild(const FunctionPtr& f, std::int64_t context, std::vector<std::vector<FunctionPtr>>& regions, bool changed) {
     enter(*f, context);
     Builder builder(f->name());
     Values table(f->value_count());
     for (std::size_t p = 0; p < f->parameter_count(); ++p)
         table[p] = Value(builder, builder.parameter(f->type(static_cast<ValueId>(p)), f->is_linear(p)));
-    Values results;
+    Values operands, results;
     for (std::size_t i = 0; i < f->ops().size(); ++i) {
         Op op = f->ops()[i];
         if (!regions[i].empty()) op.regions = std::move(regions[i]);
-        const Values operands = lookup(op.operands, table);
-        op.operands = ids_of(operands);
+        operands.clear();
+        for (ValueId& v : op.operands) {
+            operands.push_back(table[v]);
+            v = table[v].id();
+        }
         std::span<const Type> types;
         if (op.result_count > 0) types = {&f->type(op.first_result), op.result_count};
         const ValueId first_old = op.first_result;
         const std::uint32_t n = op.result_count;
         results.clear();
         ops::LocationScope scope(op.location);
-        if (rewrite(builder, op, operands, types, results)) {
+        if (handles(op) && rewrite(builder, op, operands, types, results)) {
             changed = true;
         } else {
             const ValueId first = builder.append(std::move(op), types);
@@ -45,15 +55,10 @@ FunctionPtr Rewriter::run(const FunctionPtr& f, std::int64_t context) {
         for (std::uint32_t r = 0; r < n; ++r) table[first_old + r] = results[r];
     }
     leave();
-    FunctionPtr out = f;
-    if (changed) {
-        std::vector<ValueId> ids;
-        for (ValueId v : f->results()) ids.push_back(table[v].id());
-        out = builder.finish(std::move(ids));
-    }
-    out = complete(std::move(out));
-    done_.emplace(f.get(), Done{f, out, context});
-    return out;
+    if (!changed) return f;
+    std::vector<ValueId> ids;
+    for (ValueId v : f->results()) ids.push_back(table[v].id());
+    return builder.finish(std::move(ids));
 }
 
 const Op* definition(const Builder& builder, ValueId v) {

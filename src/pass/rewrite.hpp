@@ -19,6 +19,8 @@ protected:
     /// Called for each operation after its operands and regions were rewritten. Returns true when it emitted the results itself
     /// (results.size() == op.result_count). `op` has the new operands and regions; result types are `types`.
     virtual bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) = 0;
+    /// Whether `rewrite` may do anything to such an operation: functions without one are left alone.
+    virtual bool handles(const Op&) const { return true; }
     /// A new function begins: passes with tables per function start anew. `context` is what `context_of` gave.
     virtual void enter(const Function&, std::int64_t context) { static_cast<void>(context); }
     /// What a pass wants to know of the operation that a region belongs to.
@@ -35,6 +37,7 @@ private:
         std::int64_t context;
     };
     FunctionPtr run(const FunctionPtr& f, std::int64_t context);
+    FunctionPtr rebuild(const FunctionPtr& f, std::int64_t context, std::vector<std::vector<FunctionPtr>>& regions, bool changed);
     std::unordered_multimap<const Function*, Done> done_; ///< regions may be shared
 };
 

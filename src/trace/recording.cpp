@@ -11,12 +11,31 @@
 namespace stithy::detail {
 
 using ir::OpCode;
+using transform::is_structured;
 using transform::Mask;
 
 namespace {
 
-bool is_structured(OpCode code) {
-    return code == OpCode::call || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::while_ || code == OpCode::loop;
+/// A callee with its loops settled; kept with it.
+ir::FunctionPtr settled(const ir::FunctionPtr& callee) {
+    struct Made {
+        ir::FunctionPtr function; ///< none: the callee as it is (a function that held itself would never go)
+    };
+    const auto made = callee->memo<Made>("settled", [&] {
+        const ir::FunctionPtr f = pass::settle_loops(callee);
+        return std::make_shared<const Made>(Made{f == callee ? nullptr : f});
+    });
+    return made->function ? made->function : callee;
+}
+
+/// Calls a function one level below.
+Arrays call_below(const Operation& operation, const ir::FunctionPtr& f, const Arrays& arguments) {
+    if (f->results().empty()) return {};
+    Operation lower = operation;
+    lower.operands = arguments;
+    lower.regions = {&f, 1};
+    lower.dying = 0;
+    return detail::bind(lower);
 }
 
 Array zeros_of(const ir::Type& t) { return make_splat(t.dtype(), t.shape(), 0); }
@@ -68,21 +87,16 @@ Arrays RecordingTrace::attach(Arrays below, const ops::Values& tangents, const L
 }
 
 Arrays RecordingTrace::bind(const Operation& operation) {
-    Arrays lowered;
-    lowered.reserve(operation.operands.size());
-    std::vector<bool> active;
-    for (const Array& x : operation.operands) {
-        lowered.push_back(below(x));
-        active.push_back(node(x).trace() == this);
-    }
-    if (is_structured(operation.code)) return bind_structured(operation, lowered, active);
-
+    if (is_structured(operation.code)) return bind_structured(operation);
+    if (operation.code == OpCode::custom_call) fail("custom_call", "has no derivative", operation.location);
+    SmallVector<Array, 4> below_operands;
+    for (const Array& x : operation.operands) below_operands.push_back(below(x));
+    const std::span<const Array> lowered(below_operands.data(), below_operands.size());
     Operation lower = operation;
     lower.operands = lowered;
     lower.dying = 0;
     Arrays results = detail::bind(lower);
     const ops::Rule& rule = ops::rule(operation.code);
-    if (operation.code == OpCode::custom_call) fail("custom_call", "has no derivative", operation.location);
     if (transform::has_zero_derivative(operation.code) || rule.jvp == nullptr) return results;
 
     SmallVector<ops::Value, 4> operands, tangents;
@@ -112,7 +126,13 @@ Arrays RecordingTrace::bind(const Operation& operation) {
     return attach(std::move(results), out, operation.location);
 }
 
-Arrays RecordingTrace::bind_structured(const Operation& operation, const Arrays& lowered, const std::vector<bool>& active) {
+Arrays RecordingTrace::bind_structured(const Operation& operation) {
+    Arrays lowered;
+    std::vector<bool> active;
+    for (const Array& x : operation.operands) {
+        lowered.push_back(below(x));
+        active.push_back(node(x).trace() == this);
+    }
     ir::Op op;
     op.code = operation.code;
     op.attr = operation.attr;
@@ -122,9 +142,10 @@ Arrays RecordingTrace::bind_structured(const Operation& operation, const Arrays&
     std::vector<ir::Type> types;
     for (const Array& x : lowered) types.push_back(node(x).type());
     const ops::Types results = ops::infer(operation.code, types, op.attr, op.regions, operation.declared, op.location);
-    const ir::FunctionPtr f = pass::settle_loops(as_function(op, types, {results.data(), results.size()}, lowered));
+    // a callee is the function itself, so that what is derived from it is made once
+    const ir::FunctionPtr f = operation.code == OpCode::call ? settled(operation.regions[0]) : pass::settle_loops(as_function(op, types, {results.data(), results.size()}, lowered));
     const transform::Linearized l = transform::linearize(f, active);
-    Arrays out = replay(l.primal, lowered);
+    Arrays out = operation.code == OpCode::call ? call_below(operation, l.primal, lowered) : replay(l.primal, lowered);
     const Arrays residuals = transform::residual_values<Array>(l, lowered, out);
     out.resize(l.active_results.size());
 

@@ -41,7 +41,7 @@ private:
     ops::Value stand_in(const Array& below);
     /// Marks the stand-ins that operations from `first_op` on and these values use, and keeps their arrays.
     void keep_used(std::size_t first_op, std::span<const ops::Value> values, std::span<const std::pair<ops::Value, Array>> stand_ins);
-    Arrays bind_structured(const Operation& operation, const Arrays& lowered, const std::vector<bool>& active);
+    Arrays bind_structured(const Operation& operation);
     Arrays attach(Arrays below, const ops::Values& tangents, const Location& location);
 
     ir::Builder builder_;

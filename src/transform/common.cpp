@@ -42,9 +42,8 @@ Values results_from(Builder& builder, ValueId first, std::size_t n) {
 Values copy_op(Builder& builder, const Function& from, const Op& op, std::span<const Value> operands) {
     Op copy = op;
     for (std::size_t i = 0; i < operands.size(); ++i) copy.operands[i] = operands[i].id();
-    std::vector<Type> types;
-    types.reserve(op.result_count);
-    for (std::uint32_t r = 0; r < op.result_count; ++r) types.push_back(from.type(op.result(r)));
+    std::span<const Type> types; // they lie side by side
+    if (op.result_count > 0) types = {&from.type(op.first_result), op.result_count};
     return results_from(builder, builder.append(std::move(copy), types), op.result_count);
 }
 
@@ -65,6 +64,10 @@ Value zero_of(Builder& builder, const Type& type) {
 }
 
 Value instantiate(Builder& builder, Value v, const Type& type) { return v ? v : zero_of(builder, type); }
+
+bool is_structured(OpCode code) {
+    return code == OpCode::call || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::while_ || code == OpCode::loop;
+}
 
 bool has_zero_derivative(OpCode code) {
     switch (code) {
@@ -91,9 +94,15 @@ Mask dependent_results(const Function& function, const Mask& parameters, bool di
         depends[i] = parameters[i] && (!differentiable || ops::is_differentiable(function.type(static_cast<ValueId>(i))));
     Mask operands;
     for (const Op& op : function.ops()) {
+        if (std::none_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return depends[v]; })) continue;
+        if (!is_structured(op.code)) {
+            if (differentiable && has_zero_derivative(op.code)) continue;
+            for (std::uint32_t r = 0; r < op.result_count; ++r)
+                depends[op.result(r)] = !differentiable || ops::is_differentiable(function.type(op.result(r)));
+            continue;
+        }
         operands.clear();
         for (ValueId v : op.operands) operands.push_back(depends[v]);
-        if (!any(operands)) continue;
         const Mask results = dependent_results(function, op, operands, differentiable);
         for (std::uint32_t r = 0; r < op.result_count; ++r) depends[op.result(r)] = results[r];
     }
@@ -144,11 +153,14 @@ Mask dependent_results(const Function& function, const Op& op, const Mask& opera
         for (const FunctionPtr& branch : op.regions) join(dependent_results(*branch, tail(operands, 1), differentiable));
         if (operands[0] && !differentiable) results.assign(results.size(), true);
         break;
-    case OpCode::loop: join(dependent_results(*op.regions[0], loop_fixpoint(op, operands, differentiable), differentiable)); [[fallthrough]];
+    case OpCode::loop:
     case OpCode::while_: {
         const Mask parameters = loop_fixpoint(op, operands, differentiable);
-        const std::size_t first = op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carry(0) : static_cast<std::size_t>(op.get<WhileAttr>().invariants);
-        const std::size_t n = op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carries + LoopLayout(op.get<LoopAttr>()).accumulators : results.size();
+        if (op.code == OpCode::loop) join(dependent_results(*op.regions[0], parameters, differentiable));
+        const std::size_t first =
+            op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carry(0) : static_cast<std::size_t>(op.get<WhileAttr>().invariants);
+        const std::size_t n =
+            op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carries + LoopLayout(op.get<LoopAttr>()).accumulators : results.size();
         for (std::size_t i = 0; i < n; ++i) results[i] = results[i] || parameters[first + i];
         break;
     }

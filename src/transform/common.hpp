@@ -37,11 +37,13 @@ Value instantiate(Builder& builder, Value v, const Type& type);
 Values lookup(std::span<const ValueId> ids, const Values& table);
 std::vector<ValueId> ids_of(std::span<const Value> values);
 
+/// call, case, if, while, loop.
+bool is_structured(OpCode code);
 /// Whether an operation's results never have tangents (comparisons, rounding, integers, ...).
 bool has_zero_derivative(OpCode code);
 
-/// Which results of a function depend on the marked parameters. `differentiable`: only through values that carry tangents (floating point, operations whose
-/// derivative is not identically zero). Structured operations are followed inside, loops to their fixed point.
+/// Which results of a function depend on the marked parameters. `differentiable`: only through values that carry tangents (floating point,
+/// operations whose derivative is not identically zero). Structured operations are followed inside, loops to their fixed point.
 Mask dependent_results(const Function& function, const Mask& parameters, bool differentiable);
 /// The same for the results of one operation.
 Mask dependent_results(const Function& function, const Op& op, const Mask& operands, bool differentiable);

@@ -1,5 +1,7 @@
 #include "transform/dce.hpp"
 
+#include <algorithm>
+
 namespace stithy::transform {
 
 namespace {
@@ -65,18 +67,33 @@ Mask needed_operands(const Op& op, const Mask& needed) {
     }
 }
 
+/// Which operations are needed, and of structured ones which operands.
+struct Needs {
+    Mask used;
+    std::vector<Mask> operands;
+    bool all_plain = true; ///< nothing is dead, and there are no regions that hold dead code
+};
+
 /// Liveness of every value, backwards.
-std::vector<Mask> sweep(const Function& f, Mask& live, bool keep_effects) {
-    std::vector<Mask> operands_of(f.ops().size());
+Needs sweep(const Function& f, Mask& live, bool keep_effects) {
+    Needs needs{Mask(f.ops().size(), false), std::vector<Mask>(f.ops().size()), true};
     for (std::size_t i = f.ops().size(); i-- > 0;) {
         const Op& op = f.ops()[i];
-        const Mask needed = results_mask(op, live);
-        if (!any(needed) && !(keep_effects && has_effect(op))) continue;
-        operands_of[i] = has_effect(op) ? Mask(op.operands.size(), true) : needed_operands(op, needed);
+        bool used = keep_effects && has_effect(op);
+        for (std::uint32_t r = 0; !used && r < op.result_count; ++r) used = live[op.result(r)];
+        if (!used) needs.all_plain = false;
+        if (!used) continue;
+        needs.used[i] = true;
+        if (!is_structured(op.code)) {
+            for (ValueId v : op.operands) live[v] = true;
+            continue;
+        }
+        needs.all_plain = false;
+        needs.operands[i] = has_effect(op) ? Mask(op.operands.size(), true) : needed_operands(op, results_mask(op, live));
         for (std::size_t k = 0; k < op.operands.size(); ++k)
-            if (operands_of[i][k]) live[op.operands[k]] = true;
+            if (needs.operands[i][k]) live[op.operands[k]] = true;
     }
-    return operands_of;
+    return needs;
 }
 
 /// A region with only some parameters and some results.
@@ -153,7 +170,10 @@ private:
         for (std::size_t p = 1; p < layout.parameters(); ++p) {
             if (!parameters[p]) continue;
             operands.push_back(table_[op.operands[layout.operand_of(p)]]);
-            ++(layout.is_invariant(p) ? attr.invariants : layout.is_carry(p) ? attr.carries : layout.is_accumulator(p) ? attr.accumulators : attr.xs);
+            ++(layout.is_invariant(p)     ? attr.invariants
+               : layout.is_carry(p)       ? attr.carries
+               : layout.is_accumulator(p) ? attr.accumulators
+                                          : attr.xs);
         }
         for (std::size_t i = 0; i < layout.ys; ++i) attr.ys += needed[layout.y_result(i)] ? 1 : 0;
         const FunctionPtr body = shrink(*op.regions[0], parameters, needed);
@@ -187,9 +207,9 @@ FunctionPtr shrink(const Function& f, const Mask& parameters, const Mask& result
     Mask live(f.value_count(), false);
     for (std::size_t r = 0; r < results.size(); ++r)
         if (results[r]) live[f.results()[r]] = true;
-    const std::vector<Mask> used = sweep(f, live, true);
+    const Needs needs = sweep(f, live, true);
     for (std::size_t i = 0; i < f.ops().size(); ++i)
-        if (!used[i].empty() || any(results_mask(f.ops()[i], live)) || has_effect(f.ops()[i])) copier.copy(f.ops()[i], live, used[i]);
+        if (needs.used[i]) copier.copy(f.ops()[i], live, needs.operands[i]);
     std::vector<ValueId> out;
     for (std::size_t r = 0; r < results.size(); ++r)
         if (results[r]) out.push_back(copier.table()[f.results()[r]].id());
@@ -207,7 +227,14 @@ Mask needed_parameters(const Function& f, const Mask& needed_results) {
     return live;
 }
 
-FunctionPtr eliminate_dead(const FunctionPtr& f, const Mask& needed) { return shrink(*f, Mask(f->parameter_count(), true), needed); }
+FunctionPtr eliminate_dead(const FunctionPtr& f, const Mask& needed) {
+    if (std::find(needed.begin(), needed.end(), false) == needed.end()) {
+        Mask live(f->value_count(), false);
+        for (ValueId v : f->results()) live[v] = true;
+        if (sweep(*f, live, true).all_plain) return f;
+    }
+    return shrink(*f, Mask(f->parameter_count(), true), needed);
+}
 FunctionPtr eliminate_dead(const FunctionPtr& f) { return eliminate_dead(f, Mask(f->results().size(), true)); }
 
 } // namespace stithy::transform

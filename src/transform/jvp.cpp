@@ -2,14 +2,10 @@
 
 namespace stithy::transform {
 
-namespace {
-bool is_structured(OpCode code) {
-    return code == OpCode::call || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::while_ || code == OpCode::loop;
-}
+namespace {} // namespace
 
-} // namespace
-
-void jvp_inline(Builder& builder, const Function& f, std::span<const Value> primals, std::span<const Value> tangents, Values& results, Values& result_tangents) {
+void jvp_inline(Builder& builder, const Function& f, std::span<const Value> primals, std::span<const Value> tangents, Values& results,
+                Values& result_tangents) {
     Values primal(f.value_count()), tangent(f.value_count());
     std::copy(primals.begin(), primals.end(), primal.begin());
     std::copy(tangents.begin(), tangents.end(), tangent.begin());
@@ -50,7 +46,8 @@ JvpFunction jvp(const FunctionPtr& f, const Mask& active) {
     return *f->memo<JvpFunction>(memo_key("jvp", active), [&] {
         Builder builder(f->name() + "_jvp");
         Values primals, tangents(f->parameter_count());
-        for (std::size_t i = 0; i < f->parameter_count(); ++i) primals.emplace_back(builder, builder.parameter(f->type(static_cast<ValueId>(i))));
+        for (std::size_t i = 0; i < f->parameter_count(); ++i)
+            primals.emplace_back(builder, builder.parameter(f->type(static_cast<ValueId>(i))));
         for (std::size_t i = 0; i < f->parameter_count(); ++i)
             if (active[i]) tangents[i] = Value(builder, builder.parameter(f->type(static_cast<ValueId>(i)), true));
         Values results, result_tangents;

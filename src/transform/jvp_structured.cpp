@@ -24,31 +24,34 @@ void add_group(Doubled& d, const Function& f, const Mask& active, std::size_t fi
 }
 
 /// Appends values first..last, then the tangents of the active ones (zeros where a rule gave none).
-void put_group(Builder& b, Values& out, const Values& primals, const Values& tangents, const Mask& active, std::size_t first, std::size_t last) {
+void put_group(Builder& b, Values& out, const Values& primals, const Values& tangents, const Mask& active, std::size_t first,
+               std::size_t last) {
     for (std::size_t i = first; i < last; ++i) out.push_back(primals[i]);
     for (std::size_t i = first; i < last; ++i)
         if (active[i]) out.push_back(instantiate(b, tangents[i], primals[i].type()));
 }
 
 /// Reads a group that put_group wrote.
-void get_group(const Values& all, std::size_t& at, const Mask& active, std::size_t first, std::size_t last, Values& primals, Values& tangents) {
+void get_group(const Values& all, std::size_t& at, const Mask& active, std::size_t first, std::size_t last, Values& primals,
+               Values& tangents) {
     for (std::size_t i = first; i < last; ++i) primals.push_back(all[at++]);
     for (std::size_t i = first; i < last; ++i) tangents.push_back(active[i] ? all[at++] : Value());
 }
 
-
-void jvp_call(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results, Values& result_tangents) {
+void jvp_call(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results,
+              Values& result_tangents) {
     const JvpFunction derivative = jvp(op.regions[0], mask_of(tangents));
     Values all(operands.begin(), operands.end());
     for (Value t : tangents)
         if (t) all.push_back(t);
-    const Values out = append_op(builder, OpCode::call, all, op.attr, {derivative.function}, derivative.function->result_types(), op.location);
+    const Values out =
+        append_op(builder, OpCode::call, all, op.attr, {derivative.function}, derivative.function->result_types(), op.location);
     std::size_t at = 0;
     get_group(out, at, derivative.active_results, 0, op.result_count, results, result_tangents);
 }
 
-void jvp_case(Builder& builder, const Function& f, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results,
-              Values& result_tangents) {
+void jvp_case(Builder& builder, const Function& f, const Op& op, std::span<const Value> operands, std::span<const Value> tangents,
+              Values& results, Values& result_tangents) {
     const Mask active = dependent_results(f, op, mask_of(tangents), true);
     const Mask captures_active = mask_of(tangents.subspan(1));
     Values all{operands[0]};
@@ -70,7 +73,8 @@ void jvp_case(Builder& builder, const Function& f, const Op& op, std::span<const
     get_group(out, at, active, 0, op.result_count, results, result_tangents);
 }
 
-void jvp_while(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results, Values& result_tangents) {
+void jvp_while(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results,
+               Values& result_tangents) {
     const Mask active = loop_fixpoint(op, mask_of(tangents), true);
     const auto invariants = static_cast<std::size_t>(op.get<WhileAttr>().invariants);
     const std::size_t n = operands.size();
@@ -91,17 +95,20 @@ void jvp_while(Builder& builder, const Op& op, std::span<const Value> operands, 
             out = ops::inline_call(d.builder, region, d.primals);
         } else {
             jvp_inline(d.builder, region, d.primals, d.tangents, primal_out, tangent_out);
-            put_group(d.builder, out, primal_out, tangent_out, {active.begin() + static_cast<std::ptrdiff_t>(invariants), active.end()}, 0, n - invariants);
+            put_group(d.builder, out, primal_out, tangent_out, {active.begin() + static_cast<std::ptrdiff_t>(invariants), active.end()}, 0,
+                      n - invariants);
         }
         regions.push_back(d.builder.finish(ids_of(out)));
     }
     const std::vector<Type> types = regions[1]->result_types();
     const Values out = append_op(builder, OpCode::while_, all, ir::make_attr(attr), std::move(regions), types, op.location);
     std::size_t at = 0;
-    get_group(out, at, {active.begin() + static_cast<std::ptrdiff_t>(invariants), active.end()}, 0, n - invariants, results, result_tangents);
+    get_group(out, at, {active.begin() + static_cast<std::ptrdiff_t>(invariants), active.end()}, 0, n - invariants, results,
+              result_tangents);
 }
 
-void jvp_loop(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results, Values& result_tangents) {
+void jvp_loop(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results,
+              Values& result_tangents) {
     const auto& attr = op.get<LoopAttr>();
     const LoopLayout layout(attr);
     const Function& body = *op.regions[0];
@@ -146,8 +153,8 @@ void jvp_loop(Builder& builder, const Op& op, std::span<const Value> operands, s
 
 } // namespace
 
-void jvp_structured(Builder& builder, const Function& f, const Op& op, std::span<const Value> operands, std::span<const Value> tangents, Values& results,
-                    Values& result_tangents) {
+void jvp_structured(Builder& builder, const Function& f, const Op& op, std::span<const Value> operands, std::span<const Value> tangents,
+                    Values& results, Values& result_tangents) {
     results.clear();
     result_tangents.clear();
     switch (op.code) {

@@ -19,7 +19,9 @@ std::vector<T> residual_values(const Linearized& l, std::span<const T> parameter
     std::vector<T> values;
     const std::size_t results = l.active_results.size();
     for (const ResidualSource& s : l.residuals)
-        values.push_back(s.kind == ResidualSource::parameter ? parameters[s.index] : primal_results[s.kind == ResidualSource::result ? s.index : results + s.index]);
+        values.push_back(s.kind == ResidualSource::parameter
+                             ? parameters[s.index]
+                             : primal_results[s.kind == ResidualSource::result ? s.index : results + s.index]);
     return values;
 }
 

@@ -24,8 +24,9 @@ struct Split {
     std::size_t extras = 0;
 };
 
-/// Partial evaluation: operations that depend on unknown parameters go to `unknown`, the rest to `known`; structured operations are cut inside.
-/// forced[r]: result r is to be returned by the unknown half even when it is known. Loops keep as residuals the least they can: see residuals.hpp.
+/// Partial evaluation: operations that depend on unknown parameters go to `unknown`, the rest to `known`; structured operations are cut
+/// inside. forced[r]: result r is to be returned by the unknown half even when it is known. Loops keep as residuals the least they can: see
+/// residuals.hpp.
 Split split(const Function& f, const Mask& unknown_parameters, const Mask& forced = {});
 
 } // namespace stithy::transform

@@ -7,7 +7,8 @@
 
 namespace stithy::transform {
 
-Cotangents::Cotangents(Builder& builder, const Function& f) : builder_(builder), f_(f), sums_(f.value_count()), accumulators_(f.value_count()) {}
+Cotangents::Cotangents(Builder& builder, const Function& f)
+    : builder_(builder), f_(f), sums_(f.value_count()), accumulators_(f.value_count()) {}
 
 Value& Cotangents::accumulator(ValueId v) {
     if (!accumulators_[v]) {
@@ -20,8 +21,10 @@ Value& Cotangents::accumulator(ValueId v) {
 
 void Cotangents::add(ValueId v, Value cotangent) {
     if (!cotangent) return;
-    if (accumulators_[v]) accumulators_[v] = ops::accumulator_add(accumulators_[v], cotangent);
-    else sums_[v] = sums_[v] ? sums_[v] + cotangent : cotangent;
+    if (accumulators_[v])
+        accumulators_[v] = ops::accumulator_add(accumulators_[v], cotangent);
+    else
+        sums_[v] = sums_[v] ? sums_[v] + cotangent : cotangent;
 }
 
 void Cotangents::add_at(ValueId v, Value cotangent, std::span<const Value> starts) {
@@ -54,9 +57,13 @@ Mask linear_values(const Function& f, const Mask& linear_parameters) {
     std::copy(linear_parameters.begin(), linear_parameters.end(), linear.begin());
     Mask operands;
     for (const Op& op : f.ops()) {
+        if (std::none_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return linear[v]; })) continue;
+        if (!is_structured(op.code)) {
+            for (std::uint32_t r = 0; r < op.result_count; ++r) linear[op.result(r)] = true;
+            continue;
+        }
         operands.clear();
         for (ValueId v : op.operands) operands.push_back(linear[v]);
-        if (!any(operands)) continue;
         const Mask results = dependent_results(f, op, operands, false);
         for (std::uint32_t r = 0; r < op.result_count; ++r) linear[op.result(r)] = results[r];
     }
@@ -93,24 +100,23 @@ bool transpose_window(Builder& builder, const Op& op, const Mask& linear, const 
     return true;
 }
 
-bool is_structured(OpCode code) { return code == OpCode::call || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::loop; }
-
 void transpose_op(Builder& builder, const Function& f, const Op& op, const Mask& linear, const Values& known, Cotangents& cotangents) {
     ops::LocationScope scope(op.location);
-    if (is_structured(op.code)) return transpose_structured(builder, f, op, linear, known, cotangents);
+    if (is_structured(op.code) && op.code != OpCode::while_) return transpose_structured(builder, f, op, linear, known, cotangents);
     if (transpose_window(builder, op, linear, known, cotangents)) return;
     const ops::Rule& rule = ops::rule(op.code);
-    if (rule.transpose == nullptr) fail(ir::name(op.code), "is not linear in what is differentiated, or has no reverse derivative", op.location);
+    if (rule.transpose == nullptr)
+        fail(ir::name(op.code), "is not linear in what is differentiated, or has no reverse derivative", op.location);
     Values operands, cts;
-    std::vector<Type> types;
-    std::vector<char> flags;
+    SmallVector<Type, 3> types;
+    SmallVector<bool, 8> flags;
     for (ValueId v : op.operands) {
         operands.push_back(linear[v] ? Value() : known[v]);
         types.push_back(f.type(v));
         flags.push_back(linear[v]);
     }
     for (std::uint32_t r = 0; r < op.result_count; ++r) cts.push_back(cotangents.take(op.result(r)));
-    const Values out = rule.transpose({builder, op, operands, types, {reinterpret_cast<const bool*>(flags.data()), flags.size()}, cts});
+    const Values out = rule.transpose({builder, op, operands, {types.data(), types.size()}, {flags.data(), flags.size()}, cts});
     for (std::size_t i = 0; i < op.operands.size(); ++i)
         if (linear[op.operands[i]]) cotangents.add(op.operands[i], out[i]);
 }
@@ -133,31 +139,39 @@ FunctionPtr transpose(const FunctionPtr& f, const Mask& linear, const Mask& with
     struct Made {
         FunctionPtr function;
     };
-    return f->memo<Made>(memo_key("transpose", linear, with_cotangent), [&] {
-        Builder builder(f->name() + "_transposed");
-        Values known(f->value_count());
-        for (std::size_t p = 0; p < f->parameter_count(); ++p)
-            if (!linear[p]) known[p] = Value(builder, builder.parameter(f->type(static_cast<ValueId>(p))));
-        Values given;
-        for (std::size_t r = 0; r < f->results().size(); ++r)
-            given.push_back(with_cotangent[r] ? Value(builder, builder.parameter(f->type(f->results()[r]).as_tensor(), true)) : Value());
-        const Mask linear_at = linear_values(*f, linear);
-        for (const Op& op : f->ops()) {
-            bool is_known = true;
-            for (std::uint32_t r = 0; r < op.result_count; ++r) is_known = is_known && !linear_at[op.result(r)];
-            if (!is_known) continue;
-            const Values results = copy_op(builder, *f, op, lookup(op.operands, known));
-            for (std::uint32_t r = 0; r < op.result_count; ++r) known[op.result(r)] = results[r];
-        }
-        Cotangents cotangents(builder, *f);
-        for (std::size_t r = 0; r < given.size(); ++r)
-            if (linear_at[f->results()[r]]) cotangents.add(f->results()[r], given[r]);
-        transpose_inline(builder, *f, linear_at, known, cotangents);
-        std::vector<ValueId> results;
-        for (std::size_t p = 0; p < f->parameter_count(); ++p)
-            if (linear[p]) results.push_back(instantiate(builder, cotangents.take(static_cast<ValueId>(p)), f->type(static_cast<ValueId>(p)).as_tensor()).id());
-        return std::make_shared<const Made>(Made{builder.finish(std::move(results))});
-    })->function;
+    return f
+        ->memo<Made>(memo_key("transpose", linear, with_cotangent),
+                     [&] {
+                         Builder builder(f->name() + "_transposed");
+                         Values known(f->value_count());
+                         for (std::size_t p = 0; p < f->parameter_count(); ++p)
+                             if (!linear[p]) known[p] = Value(builder, builder.parameter(f->type(static_cast<ValueId>(p))));
+                         Values given;
+                         for (std::size_t r = 0; r < f->results().size(); ++r)
+                             given.push_back(with_cotangent[r]
+                                                 ? Value(builder, builder.parameter(f->type(f->results()[r]).as_tensor(), true))
+                                                 : Value());
+                         const Mask linear_at = linear_values(*f, linear);
+                         for (const Op& op : f->ops()) {
+                             bool is_known = true;
+                             for (std::uint32_t r = 0; r < op.result_count; ++r) is_known = is_known && !linear_at[op.result(r)];
+                             if (!is_known) continue;
+                             const Values results = copy_op(builder, *f, op, lookup(op.operands, known));
+                             for (std::uint32_t r = 0; r < op.result_count; ++r) known[op.result(r)] = results[r];
+                         }
+                         Cotangents cotangents(builder, *f);
+                         for (std::size_t r = 0; r < given.size(); ++r)
+                             if (linear_at[f->results()[r]]) cotangents.add(f->results()[r], given[r]);
+                         transpose_inline(builder, *f, linear_at, known, cotangents);
+                         std::vector<ValueId> results;
+                         for (std::size_t p = 0; p < f->parameter_count(); ++p)
+                             if (linear[p])
+                                 results.push_back(instantiate(builder, cotangents.take(static_cast<ValueId>(p)),
+                                                               f->type(static_cast<ValueId>(p)).as_tensor())
+                                                       .id());
+                         return std::make_shared<const Made>(Made{builder.finish(std::move(results))});
+                     })
+        ->function;
 }
 
 } // namespace stithy::transform

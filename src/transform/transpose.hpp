@@ -3,11 +3,13 @@
 
 namespace stithy::transform {
 
-/// The transpose of a linear function. Parameters: the non-linear parameters of f in order, then a cotangent for each result with cotangents[r];
-/// results: a cotangent for each linear parameter (zeros where none arrives). An accumulator parameter or result has a tensor as its cotangent. Memoised on f.
+/// The transpose of a linear function. Parameters: the non-linear parameters of f in order, then a cotangent for each result with
+/// cotangents[r]; results: a cotangent for each linear parameter (zeros where none arrives). An accumulator parameter or result has a
+/// tensor as its cotangent. Memoised on f.
 FunctionPtr transpose(const FunctionPtr& f, const Mask& linear, const Mask& cotangents);
 
-/// Cotangents flowing backwards through one function under construction: sums by value, in place through accumulators where windows are added.
+/// Cotangents flowing backwards through one function under construction: sums by value, in place through accumulators where windows are
+/// added.
 class Cotangents {
 public:
     Cotangents(Builder& builder, const Function& f);
@@ -33,13 +35,15 @@ private:
     Values sums_, accumulators_;
 };
 
-/// Walks `f` backwards. `known[v]` holds the values that do not depend on linear parameters; cotangents of results must have been added. Used for function bodies and regions.
+/// Walks `f` backwards. `known[v]` holds the values that do not depend on linear parameters; cotangents of results must have been added.
+/// Used for function bodies and regions.
 void transpose_inline(Builder& builder, const Function& f, const Mask& linear_values, const Values& known, Cotangents& cotangents);
 
 /// Which values of f depend on the marked parameters.
 Mask linear_values(const Function& f, const Mask& linear_parameters);
 
 /// Transposes one structured operation (call, case, if, loop).
-void transpose_structured(Builder& builder, const Function& f, const Op& op, const Mask& linear, const Values& known, Cotangents& cotangents);
+void transpose_structured(Builder& builder, const Function& f, const Op& op, const Mask& linear, const Values& known,
+                          Cotangents& cotangents);
 
 } // namespace stithy::transform

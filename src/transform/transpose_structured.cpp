@@ -49,11 +49,13 @@ void transpose_case(Builder& builder, const Op& op, const Mask& linear, const Va
         if (mask[i]) cotangents.add(op.operands[i + 1], out[at++]);
 }
 
-/// Transposes a loop to a loop that runs the other way: linear invariants and accumulators change places, linear xs and ys too, carries stay.
+/// Transposes a loop to a loop that runs the other way: linear invariants and accumulators change places, linear xs and ys too, carries
+/// stay.
 class LoopTransposer {
 public:
     LoopTransposer(Builder& builder, const Op& op, const Mask& linear, const Values& known, Cotangents& cotangents)
-        : builder_(builder), op_(op), outer_linear_(linear), known_(known), cotangents_(cotangents), attr_(op.get<LoopAttr>()), layout_(attr_), body_(*op.regions[0]) {
+        : builder_(builder), op_(op), outer_linear_(linear), known_(known), cotangents_(cotangents), attr_(op.get<LoopAttr>()),
+          layout_(attr_), body_(*op.regions[0]) {
         linear_.push_back(false);
         for (std::size_t p = 1; p < layout_.parameters(); ++p)
             linear_.push_back(linear[op.operands[layout_.operand_of(p)]] || layout_.is_accumulator(p));
@@ -80,7 +82,8 @@ public:
             if (!linear_[layout_.x(i)]) operands.push_back(known_[op_.operands[layout_.operand_of(layout_.x(i))]]);
         for (std::size_t i = 0; i < layout_.ys; ++i)
             if (reached_[layout_.y_result(i)]) operands.push_back(cotangents_.take(result(layout_.y_result(i))));
-        const Values out = append_op(builder_, OpCode::loop, operands, ir::make_attr(new_attr_), {new_body_}, ir::loop_result_types(new_attr_, *new_body_), op_.location);
+        const Values out = append_op(builder_, OpCode::loop, operands, ir::make_attr(new_attr_), {new_body_},
+                                     ir::loop_result_types(new_attr_, *new_body_), op_.location);
         std::size_t at = 0;
         for (std::size_t i = 0; i < layout_.carries; ++i)
             if (active_[i]) add(op_.operands[layout_.operand_of(layout_.carry(i))], out[at++]);
@@ -140,7 +143,8 @@ private:
         Values known(body_.value_count()), accumulators(layout_.invariants), given(layout_.results());
         known[0] = Value(b, b.parameter(body_.type(0)));
         for (std::size_t i = 0; i < layout_.invariants; ++i)
-            if (const std::size_t p = layout_.invariant(i); !linear_[p]) known[p] = add_parameter(b, body_.type(parameter(p)), new_attr_.invariants, false);
+            if (const std::size_t p = layout_.invariant(i); !linear_[p])
+                known[p] = add_parameter(b, body_.type(parameter(p)), new_attr_.invariants, false);
         for (std::size_t i = 0; i < layout_.accumulators; ++i)
             if (const std::size_t r = layout_.accumulator_result(i); reached_[r])
                 given[r] = add_parameter(b, body_.type(parameter(layout_.accumulator(i))).as_tensor(), new_attr_.invariants, true);
@@ -154,7 +158,8 @@ private:
         for (std::size_t i = 0; i < layout_.xs; ++i)
             if (const std::size_t p = layout_.x(i); !linear_[p]) known[p] = add_parameter(b, body_.type(parameter(p)), new_attr_.xs, false);
         for (std::size_t i = 0; i < layout_.ys; ++i)
-            if (const std::size_t r = layout_.y_result(i); reached_[r]) given[r] = add_parameter(b, body_.type(body_.results()[r]), new_attr_.xs, true);
+            if (const std::size_t r = layout_.y_result(i); reached_[r])
+                given[r] = add_parameter(b, body_.type(body_.results()[r]), new_attr_.xs, true);
         transpose_body(b, known, accumulators, given);
     }
 
@@ -203,7 +208,8 @@ private:
 
 } // namespace
 
-void transpose_structured(Builder& builder, const Function& f, const Op& op, const Mask& linear, const Values& known, Cotangents& cotangents) {
+void transpose_structured(Builder& builder, const Function& f, const Op& op, const Mask& linear, const Values& known,
+                          Cotangents& cotangents) {
     static_cast<void>(f);
     switch (op.code) {
     case OpCode::call: return transpose_call(builder, op, linear, known, cotangents);

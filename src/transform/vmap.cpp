@@ -4,11 +4,8 @@ namespace stithy::transform {
 
 namespace {
 
-bool is_structured(OpCode code) {
-    return code == OpCode::call || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::while_ || code == OpCode::loop;
-}
-
-Values batch_op(Builder& builder, const Function& f, const Op& op, const Values& operands, const Mask& batched, std::int64_t size, Mask& out) {
+Values batch_op(Builder& builder, const Function& f, const Op& op, const Values& operands, const Mask& batched, std::int64_t size,
+                Mask& out) {
     const ops::Rule& rule = ops::rule(op.code);
     if (rule.batch == nullptr) fail(ir::name(op.code), "cannot be batched by vmap", op.location);
     std::vector<char> flags(batched.begin(), batched.end());
@@ -19,7 +16,8 @@ Values batch_op(Builder& builder, const Function& f, const Op& op, const Values&
 
 } // namespace
 
-Values vmap_inline(Builder& builder, const Function& f, std::span<const Value> arguments, const Mask& batched, std::int64_t size, Mask& batched_results) {
+Values vmap_inline(Builder& builder, const Function& f, std::span<const Value> arguments, const Mask& batched, std::int64_t size,
+                   Mask& batched_results) {
     Values table(f.value_count());
     Mask batch(f.value_count(), false);
     std::copy(arguments.begin(), arguments.end(), table.begin());
@@ -35,9 +33,12 @@ Values vmap_inline(Builder& builder, const Function& f, std::span<const Value> a
         }
         out.assign(op.result_count, false);
         ops::LocationScope scope(op.location);
-        if (!any(flags)) results = copy_op(builder, f, op, operands);
-        else if (is_structured(op.code)) results = vmap_structured(builder, f, op, operands, flags, size, out);
-        else results = batch_op(builder, f, op, operands, flags, size, out);
+        if (!any(flags))
+            results = copy_op(builder, f, op, operands);
+        else if (is_structured(op.code))
+            results = vmap_structured(builder, f, op, operands, flags, size, out);
+        else
+            results = batch_op(builder, f, op, operands, flags, size, out);
         for (std::uint32_t r = 0; r < op.result_count; ++r) {
             table[op.result(r)] = results[r];
             batch[op.result(r)] = out[r];
@@ -54,7 +55,9 @@ BatchedFunction vmap(const FunctionPtr& f, const Mask& batched, std::int64_t siz
         Values arguments;
         for (std::size_t p = 0; p < f->parameter_count(); ++p) {
             const Type& t = f->type(static_cast<ValueId>(p));
-            Type wide = t.is_accumulator() ? Type::accumulator(t.dtype(), ir::stacked(t.as_tensor(), size).shape()) : batched[p] ? ir::stacked(t, size) : t;
+            Type wide = t.is_accumulator() ? Type::accumulator(t.dtype(), ir::stacked(t.as_tensor(), size).shape())
+                        : batched[p]       ? ir::stacked(t, size)
+                                           : t;
             arguments.emplace_back(builder, builder.parameter(batched[p] ? wide : t, f->is_linear(p)));
         }
         BatchedFunction made;

@@ -98,7 +98,8 @@ Values vmap_loop(Builder& builder, const Op& op, Operands given, const Mask& bat
             operands[o] = ops::move_axis(operands[o], 0, 1); // the loop's axis leads
         }
     }
-    Values results = append_op(builder, OpCode::loop, operands, op.attr, {body.function}, ir::loop_result_types(attr, *body.function), op.location);
+    Values results =
+        append_op(builder, OpCode::loop, operands, op.attr, {body.function}, ir::loop_result_types(attr, *body.function), op.location);
     for (std::size_t i = 0; i < layout.ys; ++i)
         if (out[layout.y_result(i)]) results[layout.y_result(i)] = ops::move_axis(results[layout.y_result(i)], 1, 0);
     return results;
@@ -106,8 +107,8 @@ Values vmap_loop(Builder& builder, const Op& op, Operands given, const Mask& bat
 
 } // namespace
 
-Values vmap_structured(Builder& builder, const Function& f, const Op& op, std::span<const Value> operands, const Mask& batched, std::int64_t size,
-                       Mask& batched_results) {
+Values vmap_structured(Builder& builder, const Function& f, const Op& op, std::span<const Value> operands, const Mask& batched,
+                       std::int64_t size, Mask& batched_results) {
     switch (op.code) {
     case OpCode::call: return vmap_call(builder, op, operands, batched, size, batched_results);
     case OpCode::case_:
