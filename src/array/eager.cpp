@@ -1,6 +1,7 @@
 #include "array/eager.hpp"
 
 #include "array/bind.hpp"
+#include "array/elementwise.hpp"
 #include "ops/build.hpp"
 #include "ops/value.hpp"
 
@@ -180,7 +181,7 @@ Array without_code(const Operation& operation) {
     case ir::OpCode::slice:
         if (Array piece = small_piece(operation); piece.defined()) return piece;
         return moving_slice(operation);
-    default: return {};
+    default: return elementwise_with_splats(operation);
     }
 }
 

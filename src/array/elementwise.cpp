@@ -4,6 +4,8 @@
 #include "array/numbers.hpp"
 #include "ops/build.hpp"
 
+#include <algorithm>
+
 namespace stithy::detail {
 
 using Request = Elementwise;
@@ -152,6 +154,21 @@ Array elementwise(const Elementwise& request) {
     for (const Operand* o : request.operands)
         if (!o->is_number()) trace = join_trace(trace, o->array(), request.name, location_of(request));
     return trace ? run_traced(request) : run_eagerly(request);
+}
+
+Array elementwise_with_splats(const Operation& operation) {
+    const std::span<const Array> arrays = operation.operands;
+    if (!ir::is_elementwise(operation.code) || operation.code == ir::OpCode::convert) return {};
+    const auto large = [](const Array& x) { return node(x).is_splat() && node(x).shape().elements() > small_splat; };
+    if (!std::any_of(arrays.begin(), arrays.end(), large)) return {};
+    const auto operand = [&](std::size_t i) { return Operand(arrays[std::min(i, arrays.size() - 1)], operation.location); };
+    const Operand all[] = {operand(0), operand(1), operand(2)};
+    const Operand* operands[] = {&all[0], &all[1], &all[2]};
+    DType dtypes[3];
+    for (std::size_t i = 0; i < arrays.size(); ++i) dtypes[i] = arrays[i].dtype();
+    Request r{.name = ir::name(operation.code).data(), .code = operation.code, .operands = {operands, arrays.size()}, .dtypes = {dtypes, arrays.size()}};
+    if (operation.code == ir::OpCode::compare) r.compare = std::get<ir::CompareAttr>(*operation.attr);
+    return run_eagerly(r);
 }
 
 Array unary(const char* name, ir::OpCode code, const Operand& x, bool floating) {

@@ -18,6 +18,9 @@ struct Elementwise {
 /// Binds it: traced as conversions, broadcasts and the operation, run at once as one program. Cites the first operand's line.
 Array elementwise(const Elementwise& request);
 
+/// Runs an elementwise operation on concrete arrays now, large splats as single elements. Undefined where it is none or has no large splat.
+Array elementwise_with_splats(const Operation& operation);
+
 /// One operand in its own dtype; `floating`: integers and bools become f64.
 Array unary(const char* name, ir::OpCode code, const Operand& x, bool floating);
 /// Two operands that meet in their common dtype (`floating`: f64 for integers and bools).
