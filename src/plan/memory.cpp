@@ -277,28 +277,62 @@ private:
         return g.extents.empty() || read_only_at(writer, old, g.outputs[0]);
     }
 
-    /// First fit over time.
+    /// First fit over time: what has died leaves holes, neighbouring ones are joined.
     void place_scratch() {
         constexpr std::int64_t line = 64;
         std::vector<std::uint32_t> order;
         for (std::uint32_t b = 0; b < plan_.blocks.size(); ++b)
             if (plan_.blocks[b].kind == Block::Kind::scratch) order.push_back(b);
-        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return lives_[a].first < lives_[b].first; });
-        std::vector<std::uint32_t> active; // by offset
+        std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return lives_[x].first < lives_[y].first; });
+        const auto later = [&](std::uint32_t x, std::uint32_t y) { return lives_[x].last != lives_[y].last ? lives_[x].last > lives_[y].last : x > y; };
+        std::vector<std::uint32_t> live; // a heap, the first to die on top
+        std::vector<Hole> holes;         // by offset; the last one may reach to the end
+        const auto size_of = [&](std::uint32_t b) { return (plan_.blocks[b].bytes + line - 1) / line * line; };
         for (std::uint32_t b : order) {
-            std::erase_if(active, [&](std::uint32_t a) { return lives_[a].last < lives_[b].first; });
-            const std::int64_t size = (plan_.blocks[b].bytes + line - 1) / line * line;
-            std::int64_t at = 0;
-            std::size_t place = 0;
-            for (; place < active.size(); ++place) {
-                const Block& other = plan_.blocks[active[place]];
-                if (at + size <= other.offset) break;
-                at = std::max(at, other.offset + (other.bytes + line - 1) / line * line);
+            while (!live.empty() && lives_[live.front()].last < lives_[b].first) {
+                std::pop_heap(live.begin(), live.end(), later);
+                add_hole(holes, {plan_.blocks[live.back()].offset, size_of(live.back())});
+                live.pop_back();
             }
-            plan_.blocks[b].offset = at;
-            active.insert(active.begin() + static_cast<std::ptrdiff_t>(place), b);
-            plan_.scratch_bytes = std::max(plan_.scratch_bytes, at + size);
+            const std::int64_t size = size_of(b);
+            auto hole = std::find_if(holes.begin(), holes.end(), [&](const Hole& h) { return h.size >= size; });
+            if (hole == holes.end() && !holes.empty() && holes.back().offset + holes.back().size == plan_.scratch_bytes) {
+                hole = holes.end() - 1;
+                plan_.scratch_bytes = hole->offset + size;
+                hole->size = size;
+            }
+            if (hole == holes.end()) {
+                plan_.blocks[b].offset = plan_.scratch_bytes;
+                plan_.scratch_bytes += size;
+            } else {
+                plan_.blocks[b].offset = hole->offset;
+                hole->offset += size;
+                hole->size -= size;
+                if (hole->size == 0) holes.erase(hole);
+            }
+            live.push_back(b);
+            std::push_heap(live.begin(), live.end(), later);
         }
+    }
+
+    struct Hole {
+        std::int64_t offset, size;
+    };
+
+    static void add_hole(std::vector<Hole>& holes, Hole hole) {
+        if (hole.size == 0) return;
+        auto next = std::lower_bound(holes.begin(), holes.end(), hole, [](const Hole& x, const Hole& y) { return x.offset < y.offset; });
+        if (next != holes.end() && hole.offset + hole.size == next->offset) {
+            next->offset = hole.offset;
+            next->size += hole.size;
+        } else {
+            next = holes.insert(next, hole);
+        }
+        if (next == holes.begin()) return;
+        const auto before = next - 1;
+        if (before->offset + before->size != next->offset) return;
+        before->size += next->size;
+        holes.erase(next);
     }
 
     const Fused& f_;
