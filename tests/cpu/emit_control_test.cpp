@@ -263,6 +263,38 @@ TEST(EmitControl, Reductions) {
     }
 }
 
+TEST(EmitControl, ReductionsOfBools) {
+    const std::vector<OpCode> ops = {OpCode::add,  OpCode::multiply, OpCode::minimum, OpCode::maximum,
+                                     OpCode::and_, OpCode::or_,      OpCode::xor_};
+    for (const auto& level : test::levels()) {
+        NestBuilder b;
+        std::vector<NestValue> totals;
+        for (OpCode op : ops) totals.push_back(b.reduction(op, boolean, b.literal(boolean, totals.size())));
+        for (NestValue r : totals) {
+            const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
+            b.accumulate(r, b.load(boolean, b.buffer(0), i));
+            b.end();
+        }
+        for (std::size_t k = 0; k < ops.size(); ++k)
+            b.store(boolean, b.buffer(1), b.fixed_int(static_cast<std::int64_t>(k)), b.get(totals[k]));
+        const test::Kernel kernel(b.finish(), level);
+        for (std::size_t n : {0u, 1u, 40u, 64u, 131u}) {
+            for (unsigned pattern = 0; pattern < 4; ++pattern) {
+                std::vector<unsigned char> x(n + 1), got(ops.size());
+                unsigned ones = 0;
+                for (std::size_t k = 0; k < n; ++k) {
+                    x[k] = pattern == 1 || (pattern == 2 && k == n / 2) || (pattern == 3 && k != n / 2);
+                    ones += x[k];
+                }
+                kernel({x.data(), got.data()}, {0, 1, 1, 0, 1, 0, 0}, static_cast<std::int64_t>(n));
+                const bool some = ones > 0, all = ones == n;
+                const std::vector<unsigned char> want = {some, all, all, some, all, some, ones % 2 == 1};
+                ASSERT_EQ(got, want) << n << " " << pattern << " " << level.cpu;
+            }
+        }
+    }
+}
+
 TEST(EmitControl, TextsOnDemand) {
     NestBuilder b;
     b.store(f64, b.buffer(0), b.fixed_int(0), b.literal(f64, 0));

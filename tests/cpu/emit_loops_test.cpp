@@ -85,7 +85,7 @@ TEST(EmitLoops, BoolsAreBytes) {
         b.store(boolean, b.buffer(2), i, b.apply(OpCode::and_, boolean, p, b.apply(OpCode::not_, boolean, q)));
         b.end();
         const test::Kernel kernel(b.finish(), level);
-        for (std::size_t n = 0; n < 140; ++n) {
+        for (std::size_t n = 0; n < 200; ++n) {
             std::vector<unsigned char> x(n + 1), y(n + 1), z(n + 1, 9);
             for (std::size_t k = 0; k < n; ++k) {
                 x[k] = k % 3 != 0;

@@ -4,6 +4,7 @@
 #include "cpu/llvm/ir.hpp"
 #include "plan/nest.hpp"
 
+#include <functional>
 #include <map>
 
 namespace stithy::cpu {
@@ -70,10 +71,19 @@ private:
     void emit_set(const Instruction& i);
     LLVMValueRef to_memory(DType dtype, LLVMValueRef value);
     LLVMValueRef from_memory(DType dtype, LLVMValueRef value);
-    LLVMValueRef load_lanes(LLVMTypeRef type, LLVMValueRef pointer, unsigned alignment, LLVMValueRef mask);
-    void store_lanes(LLVMValueRef value, LLVMValueRef pointer, unsigned alignment, LLVMValueRef mask);
+    LLVMValueRef load_lanes(DType dtype, LLVMValueRef pointer, LLVMValueRef mask);
+    void store_lanes(DType dtype, LLVMValueRef value, LLVMValueRef pointer, LLVMValueRef mask);
+    LLVMValueRef gather_lanes(DType dtype, LLVMValueRef places);
+    void scatter_lanes(DType dtype, LLVMValueRef value, LLVMValueRef places);
     LLVMValueRef lane_pointers(LLVMTypeRef element, const Emitted& pointer, const Emitted& index);
     LLVMValueRef full_mask();
+
+    // --- lane_access.cpp: access lane by lane, where the machine has nothing better ---
+    [[nodiscard]] bool masks_are_cheap(DType dtype) const;
+    [[nodiscard]] bool gathers_are_cheap(DType dtype) const;
+    void over_lanes(LLVMValueRef mask, const std::function<void(LLVMValueRef lane)>& body);
+    LLVMValueRef load_one_by_one(LLVMTypeRef type, LLVMValueRef places, LLVMValueRef mask);
+    void store_one_by_one(LLVMValueRef value, LLVMValueRef places, LLVMValueRef mask);
 
     // --- vector_loop.cpp: vector loops and reductions ---
     void emit_vector_loop(NestValue at);

@@ -15,15 +15,33 @@ LLVMValueRef Emitter::from_memory(DType dtype, LLVMValueRef v) {
 
 LLVMValueRef Emitter::full_mask() { return mask_ ? mask_ : Ir::integer(Ir::widen(ir_.i1_type, lanes_), -1); }
 
-LLVMValueRef Emitter::load_lanes(LLVMTypeRef type, LLVMValueRef pointer, unsigned alignment, LLVMValueRef mask) {
+LLVMValueRef Emitter::load_lanes(DType dtype, LLVMValueRef pointer, LLVMValueRef mask) {
+    const LLVMTypeRef type = ir_.memory_type(dtype, lanes_);
+    const auto alignment = static_cast<unsigned>(dtype.size());
     if (!mask) return ir_.load(type, pointer, alignment);
+    if (!masks_are_cheap(dtype)) return load_one_by_one(type, pointer, mask);
     return ir_.intrinsic("llvm.masked.load", {type, ir_.pointer_type},
                          {pointer, Ir::integer(ir_.i32_type, alignment), mask, LLVMConstNull(type)});
 }
 
-void Emitter::store_lanes(LLVMValueRef value, LLVMValueRef pointer, unsigned alignment, LLVMValueRef mask) {
+void Emitter::store_lanes(DType dtype, LLVMValueRef value, LLVMValueRef pointer, LLVMValueRef mask) {
+    const auto alignment = static_cast<unsigned>(dtype.size());
     if (!mask) return ir_.store(value, pointer, alignment);
+    if (!masks_are_cheap(dtype)) return store_one_by_one(value, pointer, mask);
     ir_.intrinsic("llvm.masked.store", {LLVMTypeOf(value), ir_.pointer_type}, {value, pointer, Ir::integer(ir_.i32_type, alignment), mask});
+}
+
+LLVMValueRef Emitter::gather_lanes(DType dtype, LLVMValueRef places) {
+    const LLVMTypeRef type = ir_.memory_type(dtype, lanes_);
+    if (!gathers_are_cheap(dtype)) return load_one_by_one(type, places, mask_);
+    const LLVMValueRef alignment = Ir::integer(ir_.i32_type, static_cast<std::int64_t>(dtype.size()));
+    return ir_.intrinsic("llvm.masked.gather", {type, LLVMTypeOf(places)}, {places, alignment, full_mask(), LLVMConstNull(type)});
+}
+
+void Emitter::scatter_lanes(DType dtype, LLVMValueRef value, LLVMValueRef places) {
+    if (!gathers_are_cheap(dtype) || options_.vector_bytes < 64) return store_one_by_one(value, places, mask_);
+    const LLVMValueRef alignment = Ir::integer(ir_.i32_type, static_cast<std::int64_t>(dtype.size()));
+    ir_.intrinsic("llvm.masked.scatter", {LLVMTypeOf(value), LLVMTypeOf(places)}, {value, places, alignment, full_mask()});
 }
 
 /// The lanes' addresses when they are not side by side.
@@ -64,14 +82,12 @@ void Emitter::emit_load(NestValue at) {
         value = ir_.load(element, ir_.element(element, pointer.value, index.value), alignment);
         varying = false;
     } else if (const int step = pointer.shape == Shape::uniform && !pointer.per_lane ? unit_stride(index) : 0; step == 1) {
-        value = load_lanes(wide, ir_.element(element, pointer.value, index.value), alignment, mask_);
+        value = load_lanes(i.dtype, ir_.element(element, pointer.value, index.value), mask_);
     } else if (step == -1) {
         const LLVMValueRef last = ir_.sub(index.value, ir_.index(lanes_ - 1));
-        value = ir_.reversed(load_lanes(wide, ir_.element(element, pointer.value, last), alignment, mask_ ? ir_.reversed(mask_) : nullptr));
+        value = ir_.reversed(load_lanes(i.dtype, ir_.element(element, pointer.value, last), mask_ ? ir_.reversed(mask_) : nullptr));
     } else {
-        const LLVMValueRef places = lane_pointers(element, pointer, index);
-        value = ir_.intrinsic("llvm.masked.gather", {wide, LLVMTypeOf(places)},
-                              {places, Ir::integer(ir_.i32_type, alignment), full_mask(), LLVMConstNull(wide)});
+        value = gather_lanes(i.dtype, lane_pointers(element, pointer, index));
     }
     give(at, from_memory(i.dtype, value), varying && lanes_ > 1);
 }
@@ -93,16 +109,13 @@ void Emitter::emit_store(const Instruction& i) {
         return;
     }
     const int step = pointer.shape == Shape::uniform && !pointer.per_lane ? unit_stride(index) : 0;
-    if (step == 1) return store_lanes(value, ir_.element(element, pointer.value, index.value), alignment, mask_);
+    if (step == 1) return store_lanes(i.dtype, value, ir_.element(element, pointer.value, index.value), mask_);
     if (step == -1) {
         const LLVMValueRef last = ir_.sub(index.value, ir_.index(lanes_ - 1));
-        return store_lanes(ir_.reversed(value), ir_.element(element, pointer.value, last), alignment,
-                           mask_ ? ir_.reversed(mask_) : nullptr);
+        return store_lanes(i.dtype, ir_.reversed(value), ir_.element(element, pointer.value, last), mask_ ? ir_.reversed(mask_) : nullptr);
     }
     const LLVMValueRef places = lane_pointers(element, pointer, index);
-    const LLVMValueRef all = LLVMGetTypeKind(LLVMTypeOf(places)) == LLVMVectorTypeKind ? places : ir_.splat(places, lanes_);
-    ir_.intrinsic("llvm.masked.scatter", {LLVMTypeOf(value), LLVMTypeOf(all)},
-                  {value, all, Ir::integer(ir_.i32_type, alignment), full_mask()});
+    scatter_lanes(i.dtype, value, Ir::lanes_of(places) > 1 ? places : ir_.splat(places, lanes_));
 }
 
 void Emitter::emit_offset(NestValue at) {

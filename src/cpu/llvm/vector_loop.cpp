@@ -39,9 +39,9 @@ LLVMValueRef neutral(Ir& ir, OpCode op, DType dtype, int lanes) {
 /// Lanes [0, left) on; left is not negative.
 LLVMValueRef Emitter::tail_mask(LLVMValueRef left) {
     if (options_.vector_bytes == 64 && lanes_ >= 8) { // a bit mask goes straight into a mask register
-        const LLVMValueRef most = ir_.index(lanes_ == 64 ? 63 : lanes_);
-        const LLVMValueRef count = ir_.intrinsic("llvm.umin", ir_.i64_type, {left, most});
-        const LLVMValueRef bits = ir_.sub(LLVMBuildShl(ir_.builder, ir_.index(1), count, ""), ir_.index(1));
+        const LLVMValueRef count = ir_.intrinsic("llvm.umin", ir_.i64_type, {left, ir_.index(std::min(lanes_, 63))});
+        LLVMValueRef bits = ir_.sub(LLVMBuildShl(ir_.builder, ir_.index(1), count, ""), ir_.index(1));
+        if (lanes_ == 64) bits = ir_.select(ir_.icmp(LLVMIntSGE, left, ir_.index(64)), ir_.index(-1), bits);
         const LLVMTypeRef whole = LLVMIntTypeInContext(ir_.context, static_cast<unsigned>(lanes_));
         const LLVMValueRef narrow = lanes_ == 64 ? bits : LLVMBuildTrunc(ir_.builder, bits, whole, "");
         return LLVMBuildBitCast(ir_.builder, narrow, Ir::widen(ir_.i1_type, lanes_), "");
@@ -59,8 +59,8 @@ LLVMValueRef Emitter::tail_mask(LLVMValueRef left) {
 void Emitter::open_totals(NestValue reduction) {
     const Instruction& i = nest_.code[reduction];
     const auto allocate = [&](int lanes) {
-        const LLVMValueRef slot = ir_.allocate(ir_.type(i.dtype, lanes));
-        ir_.store(neutral(ir_, i.op, i.dtype, lanes), slot);
+        const LLVMValueRef slot = ir_.allocate(ir_.memory_type(i.dtype, lanes)); // bools as bytes: bits are slow before AVX-512
+        ir_.store(to_memory(i.dtype, neutral(ir_, i.op, i.dtype, lanes)), slot);
         return slot;
     };
     std::erase_if(totals_, [&](const Total& t) { return t.reduction == reduction; }); // unrolled loops declare it again
@@ -81,10 +81,10 @@ LLVMValueRef Emitter::total(NestValue reduction) {
     for (const Total& t : totals_) {
         if (t.reduction != reduction) continue;
         const VectorPlan& plan = plans_.at(t.loop);
-        LLVMValueRef lanes = ir_.load(ir_.type(i.dtype, plan.lanes * plan.copies), t.wide);
+        LLVMValueRef lanes = ir_.load(ir_.memory_type(i.dtype, plan.lanes * plan.copies), t.wide);
         lanes = halved(i.op, i.dtype, lanes, plan.lanes);
-        if (t.narrow && t.narrow != t.wide) lanes = combine(i.op, i.dtype, lanes, ir_.load(ir_.type(i.dtype, plan.lanes), t.narrow));
-        sum = combine(i.op, i.dtype, sum, halved(i.op, i.dtype, lanes, 1));
+        if (t.narrow && t.narrow != t.wide) lanes = combine(i.op, i.dtype, lanes, ir_.load(ir_.memory_type(i.dtype, plan.lanes), t.narrow));
+        sum = combine(i.op, i.dtype, sum, from_memory(i.dtype, halved(i.op, i.dtype, lanes, 1)));
     }
     return sum;
 }
@@ -136,12 +136,15 @@ void Emitter::emit_accumulate(NestValue at) {
     const bool apart = lane_slots_[i.a] != nullptr;
     const bool wide = lanes_ > 1 && (apart || of(i.a).shape == Shape::varying);
     const LLVMValueRef slot = apart ? lane_slots_[i.a] : slots_[i.a];
-    const LLVMValueRef old = ir_.load(ir_.type(reduction.dtype, lanes_for(wide)), slot);
+    const int lanes = lanes_for(wide);
+    const LLVMValueRef old = ir_.load(apart ? ir_.memory_type(reduction.dtype, lanes) : ir_.type(reduction.dtype, lanes), slot);
     LLVMValueRef sum;
-    if (analysis_.fused[at] != no_nest_value)
-        sum = fused(at, old, lanes_for(wide));
-    else
-        sum = combine(reduction.op, reduction.dtype, old, shaped(i.b, wide));
+    if (analysis_.fused[at] != no_nest_value) {
+        sum = fused(at, old, lanes);
+    } else {
+        const LLVMValueRef value = shaped(i.b, wide);
+        sum = combine(reduction.op, reduction.dtype, old, apart ? to_memory(reduction.dtype, value) : value);
+    }
     if (wide && mask_ && (apart || under_control_)) sum = ir_.select(mask_, sum, old);
     ir_.store(sum, slot);
 }
