@@ -1,7 +1,9 @@
 #include "emit_support.hpp"
 
+#include <array>
 #include <cmath>
 #include <cstdint>
+#include <thread>
 
 using namespace stithy;
 using ir::OpCode;
@@ -261,6 +263,62 @@ TEST(EmitControl, Reductions) {
             }
         }
     }
+}
+
+/// Main loop, tail and their border at every length.
+template <class T>
+void check_sums(const cpu::TargetOptions& level) {
+    const DType t = dtype_of<T>;
+    NestBuilder b;
+    const auto r = b.reduction(OpCode::add, t, b.fixed(t, 0));
+    const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
+    b.accumulate(r, b.load(t, b.buffer(0), i));
+    b.end();
+    b.store(t, b.buffer(1), b.fixed_int(0), b.get(r));
+    const test::Kernel kernel(b.finish(), level);
+    for (std::size_t n = 0; n < 300; ++n) {
+        std::vector<T> x(n + 1, T{100});
+        T want = 0, got = 7;
+        for (std::size_t k = 0; k < n; ++k) {
+            x[k] = static_cast<T>(k % 5);
+            want = static_cast<T>(want + x[k]);
+        }
+        kernel({x.data(), &got}, {}, static_cast<std::int64_t>(n));
+        ASSERT_EQ(got, want) << n << " " << level.cpu;
+    }
+}
+
+TEST(EmitControl, SumsOfEveryLength) {
+    for (const auto& level : test::levels()) {
+        check_sums<std::int8_t>(level);
+        check_sums<std::uint16_t>(level);
+        check_sums<float>(level);
+        check_sums<double>(level);
+    }
+}
+
+/// Compilations at the same time do not disturb each other.
+TEST(EmitControl, CompilesOnSeveralThreads) {
+    std::vector<std::thread> threads;
+    std::array<int, 4> wrong{};
+    for (std::size_t n = 0; n < 4; ++n) {
+        threads.emplace_back([&wrong, n] {
+            for (int round = 0; round < 3; ++round) {
+                NestBuilder b;
+                const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
+                auto x = b.load(f64, b.buffer(0), i);
+                for (std::size_t k = 0; k <= n; ++k) x = b.apply(OpCode::add, f64, x, b.literal(f64, 0));
+                b.store(f64, b.buffer(0), i, x);
+                b.end();
+                const test::Kernel kernel(b.finish(), test::levels().back());
+                std::vector<double> data(50, 1.0);
+                kernel({data.data()}, {test::literal_bits(2.0)}, 50);
+                for (double v : data) wrong[n] += v != 1 + 2 * static_cast<double>(n + 1);
+            }
+        });
+    }
+    for (auto& t : threads) t.join();
+    for (int count : wrong) EXPECT_EQ(count, 0);
 }
 
 TEST(EmitControl, ReductionsOfBools) {
