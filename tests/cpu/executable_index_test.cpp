@@ -105,5 +105,13 @@ TEST(ExecutableIndex, Products) {
     }, 1e-11);
 }
 
+TEST(ExecutableIndex, AttentionLayouts) {
+    check({Type(f64, {2, 9, 3, 8}), Type(f64, {2, 7, 3, 8}), Type(f64, {2, 3, 9, 7})}, [](ir::Builder&, const Values& x) {
+        return Values{ops::dot_general(x[0], x[1], dot({0, 2}, {0, 2}, {3}, {3})), ops::dot_general(x[2], x[1], dot({0, 1}, {0, 2}, {3}, {1})),
+                      ops::dot_general(x[0], x[1], dot({2, 0}, {2, 0}, {3}, {3}))};
+    }, 1e-11);
+    check({Type(i32, {5, 40}), Type(i32, {40, 30})}, [](ir::Builder&, const Values& x) { return Values{ops::dot_general(x[0], x[1], dot({}, {}, {1}, {0}))}; });
+}
+
 } // namespace
 } // namespace stithy::testing

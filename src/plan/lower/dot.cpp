@@ -109,10 +109,12 @@ public:
             emit_loops_over(LoopKind::unrolled);
             return work;
         }
-        const bool library = p_.dtype.is_floating() && p_.from == p_.dtype && products >= 512 && p_.k > 1 && p_.batch.size() <= 1;
+        const bool library = p_.dtype.is_floating() && p_.from == p_.dtype && products >= 512 && p_.k > 1;
         if (!library) {
             work.estimate_us = products * 1e-3 + 0.05;
             emit_loops_over(LoopKind::serial);
+            work.units = units_;
+            work.grain = std::max<std::int64_t>(1, static_cast<std::int64_t>(25.0 * static_cast<double>(units_) / work.estimate_us));
         } else if (p_.b == 1 && (p_.m == 1 || p_.n == 1)) {
             call_gemv();
         } else {
@@ -163,6 +165,12 @@ private:
         Place at{zero, zero, zero};
         for (std::size_t i = 0; i < outer.size(); ++i) {
             const bool last = i + 1 == outer.size();
+            if (i == 0 && scope_.has_units() && !(last && !inner_vector)) { // the outermost rows are shared among threads
+                units_ = outer[0].extent;
+                const NestValue u = b_.loop(LoopKind::units, b_.range_begin(), b_.range_end());
+                at = {moved(zero, u, outer[0].lhs, false), moved(zero, u, outer[0].rhs, false), moved(zero, u, outer[0].out, false)};
+                continue;
+            }
             at = open(fixed ? kind : last && !inner_vector ? LoopKind::vector : LoopKind::serial, outer[i], at, fixed);
         }
         const bool boolean_product = p_.dtype.is_bool();
@@ -182,10 +190,11 @@ private:
     }
 
     /// The operand as a matrix of `rows` x `columns`; copied into scratch memory when its axes lie otherwise.
-    Matrix matrix(ValueId v, const std::vector<Loop>& rows, const std::vector<Loop>& columns, std::int64_t Loop::* stride) {
+    Matrix matrix(NestValue pointer, const std::vector<Loop>& rows, const std::vector<Loop>& columns, std::int64_t Loop::* stride) {
         Matrix r;
-        r.pointer = scope_.pointer_or_local(w_, v);
-        r.batch_stride = p_.batch.empty() ? 0 : p_.batch[0].*stride;
+        r.pointer = pointer;
+        const std::int64_t batch = p_.batch.empty() ? 1 : p_.batch.back().extent;
+        r.batch_stride = p_.batch.empty() ? 0 : p_.batch.back().*stride;
         const std::int64_t rs = rows.empty() ? 0 : rows[0].*stride, cs = columns.empty() ? 0 : columns[0].*stride;
         const std::int64_t m = count(rows), n = count(columns);
         if (rows.size() <= 1 && columns.size() <= 1) {
@@ -202,8 +211,9 @@ private:
         r.transposed = false;
         r.leading = n;
         r.batch_stride = m * n;
-        const NestValue to = w_.scratch(p_.b * m * n * static_cast<std::int64_t>(p_.dtype.size()));
-        std::vector<Loop> loops = p_.batch;
+        const NestValue to = w_.scratch(batch * m * n * static_cast<std::int64_t>(p_.dtype.size()));
+        std::vector<Loop> loops;
+        if (!p_.batch.empty()) loops.push_back(p_.batch.back());
         loops.insert(loops.end(), rows.begin(), rows.end());
         loops.insert(loops.end(), columns.begin(), columns.end());
         std::int64_t place = 1;
@@ -221,22 +231,39 @@ private:
         return r;
     }
 
+    /// A pointer moved by so many elements.
+    NestValue moved_pointer(NestValue pointer, NestValue elements) {
+        return b_.offset(pointer, b_.mul(elements, b_.fixed_int(static_cast<std::int64_t>(p_.dtype.size()))));
+    }
+
     void call_gemm() {
-        const Matrix lhs = matrix(p_.lhs, p_.rows, p_.inner, &Loop::lhs), rhs = matrix(p_.rhs, p_.inner, p_.columns, &Loop::rhs);
-        const NestValue out = scope_.pointer(w_, p_.out);
+        NestValue a = scope_.pointer_or_local(w_, p_.lhs), b = scope_.pointer_or_local(w_, p_.rhs), out = scope_.pointer(w_, p_.out);
+        // The library takes one batch axis; others are loops around it.
+        const NestValue zero = b_.fixed_int(0);
+        Place at{zero, zero, zero};
+        const std::size_t loops = p_.batch.empty() ? 0 : p_.batch.size() - 1;
+        for (std::size_t i = 0; i < loops; ++i) at = open(LoopKind::serial, p_.batch[i], at, false);
+        if (loops > 0) {
+            a = moved_pointer(a, at.lhs);
+            b = moved_pointer(b, at.rhs);
+            out = moved_pointer(out, at.out);
+        }
+        const Matrix lhs = matrix(a, p_.rows, p_.inner, &Loop::lhs), rhs = matrix(b, p_.inner, p_.columns, &Loop::rhs);
         const auto flag = [&](bool f) { return b_.fixed_int(f ? 1 : 0); };
         const NestValue m = w_.number(p_.m), n = w_.number(p_.n), k = w_.number(p_.k);
-        const NestValue lda = w_.number(lhs.leading), ldb = w_.number(rhs.leading), batch = w_.number(p_.b);
-        const NestValue sa = w_.number(lhs.batch_stride), sb = w_.number(rhs.batch_stride), sc = w_.number(p_.m * p_.n);
+        const NestValue lda = w_.number(lhs.leading), ldb = w_.number(rhs.leading), batch = w_.number(p_.batch.empty() ? 1 : p_.batch.back().extent);
+        const NestValue sa = w_.number(lhs.batch_stride), sb = w_.number(rhs.batch_stride), sc = w_.number(p_.batch.empty() ? 0 : p_.batch.back().out);
         b_.call(p_.dtype == f32 ? "stithy_gemm_f32" : "stithy_gemm_f64", {flag(lhs.transposed), flag(rhs.transposed), m, n, k, lhs.pointer, lda,
                                                                            rhs.pointer, ldb, b_.fixed(p_.dtype, 0), out, n, batch, sa, sb, sc});
+        for (std::size_t i = 0; i < loops; ++i) b_.end();
     }
 
     void call_gemv() {
         const bool vector_left = p_.m == 1;
-        const Matrix matrix_side = vector_left ? matrix(p_.rhs, p_.columns, p_.inner, &Loop::rhs) : matrix(p_.lhs, p_.rows, p_.inner, &Loop::lhs);
+        const NestValue a = scope_.pointer_or_local(w_, p_.lhs), b = scope_.pointer_or_local(w_, p_.rhs);
+        const Matrix matrix_side = vector_left ? matrix(b, p_.columns, p_.inner, &Loop::rhs) : matrix(a, p_.rows, p_.inner, &Loop::lhs);
         const std::vector<Loop> none;
-        const Matrix vector_side = vector_left ? matrix(p_.lhs, none, p_.inner, &Loop::lhs) : matrix(p_.rhs, none, p_.inner, &Loop::rhs);
+        const Matrix vector_side = vector_left ? matrix(a, none, p_.inner, &Loop::lhs) : matrix(b, none, p_.inner, &Loop::rhs);
         const std::int64_t rows = vector_left ? p_.n : p_.m;
         const NestValue m = w_.number(matrix_side.transposed ? p_.k : rows), n = w_.number(matrix_side.transposed ? rows : p_.k);
         const bool one = rows == 1;
@@ -250,6 +277,7 @@ private:
     NestBuilder& b_;
     Scope& scope_;
     const Product& p_;
+    std::int64_t units_ = 1;
 };
 
 } // namespace
