@@ -29,7 +29,7 @@ struct Counter {
     bool inclusive = false;
 };
 
-std::optional<Counter> find_counter(const Op& op) {
+std::optional<Counter> find_counter(const Builder& builder, const Op& op, std::span<const Value> operands) {
     const Function &condition = *op.regions[0], &body = *op.regions[1];
     const auto invariants = static_cast<std::size_t>(op.get<WhileAttr>().invariants);
     const Op* test = defining(condition, condition.results()[0]);
@@ -46,8 +46,14 @@ std::optional<Counter> find_counter(const Op& op) {
     const std::size_t carry = counter - invariants;
     const Op* step = defining(body, body.results()[carry]);
     if (!step || step->code != OpCode::add) return std::nullopt;
-    const auto by = step->operands[0] == counter   ? constant_int(body, step->operands[1])
-                    : step->operands[1] == counter ? constant_int(body, step->operands[0])
+    // A constant of the body, or one from outside that comes in as an invariant.
+    const auto step_of = [&](ValueId v) -> std::optional<std::int64_t> {
+        if (v >= invariants) return constant_int(body, v);
+        const ir::Literal* outside = constant_of(builder, operands[v].id());
+        return outside ? std::optional(outside->element_as_int(0)) : std::nullopt;
+    };
+    const auto by = step->operands[0] == counter   ? step_of(step->operands[1])
+                    : step->operands[1] == counter ? step_of(step->operands[0])
                                                    : std::nullopt;
     if (!by || *by < 1) return std::nullopt;
     return Counter{*by, carry, limit, d == ir::Direction::le || d == ir::Direction::ge};
@@ -59,7 +65,7 @@ class CountWhiles final : public Rewriter {
         if (op.effect != ir::Effect::pure) return false;
         if (op.code == OpCode::loop) return fix_length(builder, op, operands, types, results);
         if (op.code != OpCode::while_) return false;
-        const auto counter = find_counter(op);
+        const auto counter = find_counter(builder, op, operands);
         if (!counter) return false;
         const Function& condition = *op.regions[0];
         const auto invariants = static_cast<std::size_t>(op.get<WhileAttr>().invariants);
