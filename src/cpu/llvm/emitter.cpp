@@ -22,6 +22,7 @@ LLVMValueRef Emitter::open_function(const char* name) {
     ir_.function = f;
     ir_.attribute(f, "nounwind");
     if (options_.vector_bytes == 64) ir_.text_attribute(f, "prefer-vector-width", "512");
+    if (options_.vector_bytes > 16) ir_.text_attribute(f, "stackrealign", ""); // else vectors that are set aside straddle cache lines
     runtime_ = LLVMGetParam(f, 0);
     buffers_ = LLVMGetParam(f, 1);
     params_ = LLVMGetParam(f, 2);
