@@ -28,7 +28,78 @@ public:
         return b.finish(std::move(results));
     }
 
+    /// A loop (with a branch in it now and then) around a random body: carries of several shapes, one stacked output.
+    ir::FunctionPtr make_loop(int operations) {
+        const std::vector<Type> carried{Type(f64, {6, 4}), Type(f64, {4}), Type(f64, {}), Type(f64, {24}), Type(f64, {2, 2})};
+        const std::int64_t length = below(5);
+        std::vector<Type> body_types{Type(i64, {}), Type(f64, {4})};
+        body_types.insert(body_types.end(), carried.begin(), carried.end());
+        body_types.emplace_back(f64, Shape{3});
+        const bool branch = below(2) == 0;
+        std::vector<Type> results = carried;
+        results.emplace_back(f64, below(2) ? Shape{4} : Shape{});
+        const ir::FunctionPtr body = region(body_types, results, operations, branch);
+        ir::LoopAttr attr;
+        attr.invariants = 1;
+        attr.carries = 5;
+        attr.xs = attr.ys = 1;
+        attr.length = length;
+        attr.reverse = below(2) == 0;
+        ir::Builder b("loops");
+        Values operands{Value(b, b.parameter(Type(f64, {4})))};
+        for (const Type& t : carried) operands.emplace_back(b, b.parameter(t));
+        operands.emplace_back(b, b.parameter(Type(f64, {length, 3})));
+        const Value extra = ops::broadcast_in_dim(operands[3], {24}, {});
+        Values given = operands;
+        given[4] = operands[4] * extra; // an operand that dies
+        const auto r = ops::emit(b, OpCode::loop, given, ir::make_attr(attr), {body});
+        std::vector<ir::ValueId> ids;
+        for (const Value& v : r) ids.push_back(v.id());
+        ids.push_back((operands[2] + 1.0).id());
+        return b.finish(std::move(ids));
+    }
+
 private:
+    ir::FunctionPtr region(const std::vector<Type>& types, const std::vector<Type>& results, int operations, bool branch) {
+        ir::Builder b("body");
+        ir::Builder* const outside = std::exchange(b_, &b);
+        const Values pool = std::exchange(pool_, {});
+        const Value index = index_;
+        std::vector<Value> parameters;
+        for (const Type& t : types) parameters.emplace_back(b, b.parameter(t));
+        index_ = ops::convert(parameters[0], i32);
+        pool_.assign(parameters.begin() + 1, parameters.end());
+        for (int i = 0; i < operations; ++i) {
+            const Value v = step();
+            if (v && v.type().elements() <= 400) pool_.push_back(v);
+        }
+        if (branch) {
+            std::vector<Type> captured;
+            Values operands{ops::compare(like(Shape{}), 0.1, ir::Direction::lt), ops::convert(parameters[0], i64)};
+            captured.push_back(Type(i64, {}));
+            for (std::size_t i = 1; i < parameters.size(); ++i) {
+                captured.push_back(parameters[i].type());
+                operands.push_back(parameters[i]);
+            }
+            const std::vector<Type> made{captured[2], captured[4], Type(f64, {5})};
+            const ir::FunctionPtr yes = region(captured, made, 5, false), no = region(captured, made, 2, false);
+            const auto r = ops::emit(b, OpCode::if_, operands, nullptr, {yes, no});
+            for (const Value& v : r) pool_.push_back(v);
+        }
+        std::vector<ir::ValueId> ids;
+        for (const Type& t : results) {
+            Value v = below(4) == 0 ? like(t.shape()) : Value();
+            for (std::size_t i = parameters.size(); !v && i-- > 0;)
+                if (below(3) == 0 && parameters[i].type() == t) v = parameters[i];
+            if (!v) v = like(t.shape());
+            ids.push_back(v.id());
+        }
+        b_ = outside;
+        pool_ = pool;
+        index_ = index;
+        return b.finish(std::move(ids));
+    }
+
     int below(int n) { return n <= 0 ? 0 : static_cast<int>(random_() % static_cast<unsigned>(n)); }
     Value pick() {
         const int n = static_cast<int>(pool_.size()), recent = below(3) ? std::min(n, 6) : n;
@@ -137,20 +208,30 @@ private:
     Value index_;
 };
 
-TEST(ExecutableRandom, ProgramsAgreeWithTheReference) {
-    const char* wanted = std::getenv("STITHY_RANDOM_SEED");
-    const int count = std::getenv("STITHY_RANDOM_COUNT") ? std::atoi(std::getenv("STITHY_RANDOM_COUNT")) : 12;
-    for (std::uint32_t seed = wanted ? static_cast<std::uint32_t>(std::atoi(wanted)) : 0, n = 0; n < static_cast<std::uint32_t>(wanted ? 1 : count); ++seed, ++n) {
-        const ir::FunctionPtr f = Program(seed).make(6 + static_cast<int>(seed % 40));
+/// Runs programs of several seeds; STITHY_RANDOM_SEED and STITHY_RANDOM_COUNT choose others.
+void compare_programs(int default_count, const std::function<ir::FunctionPtr(std::uint32_t)>& make) {
+    const char *wanted = std::getenv("STITHY_RANDOM_SEED"), *many = std::getenv("STITHY_RANDOM_COUNT");
+    const std::uint32_t first = wanted ? static_cast<std::uint32_t>(std::atoi(wanted)) : 0;
+    const auto count = static_cast<std::uint32_t>(wanted ? 1 : many ? std::atoi(many) : default_count);
+    for (std::uint32_t seed = first; seed < first + count; ++seed) {
+        const ir::FunctionPtr f = make(seed);
         std::vector<ir::Literal> arguments;
         const std::vector<Type> types = f->parameter_types();
         for (std::size_t i = 0; i < types.size(); ++i) arguments.push_back(sample(types[i], seed * 10 + static_cast<std::uint32_t>(i)));
         check(f, arguments, 1e-9);
-        if (HasFailure()) {
+        if (::testing::Test::HasFailure()) {
             ADD_FAILURE() << "seed " << seed;
             return;
         }
     }
+}
+
+TEST(ExecutableRandom, ProgramsAgreeWithTheReference) {
+    compare_programs(12, [](std::uint32_t seed) { return Program(seed).make(6 + static_cast<int>(seed % 40)); });
+}
+
+TEST(ExecutableRandom, LoopsAgreeWithTheReference) {
+    compare_programs(12, [](std::uint32_t seed) { return Program(seed + 1000).make_loop(2 + static_cast<int>(seed % 12)); });
 }
 
 } // namespace
