@@ -89,6 +89,7 @@ Values with_zero_start(std::span<const Value> starts) {
 Values batch_dynamic_slice(const BatchContext& c) {
     c.out_batched[0] = true;
     const Dims& sizes = c.op.get<ir::DimsAttr>().dims;
+    if (sizes.empty()) return {c.operands[0]};
     if (!any_batched(c.batched.subspan(1))) {
         Dims wide = sizes;
         wide.insert(0, c.size);
@@ -113,6 +114,7 @@ Values batch_dynamic_update_slice(const BatchContext& c) {
     c.out_batched[0] = true;
     const Value x = c.batched[0] ? c.operands[0] : broadcast_batch(c.operands[0], c.size);
     const Value update = c.batched[1] ? c.operands[1] : broadcast_batch(c.operands[1], c.size);
+    if (x.rank() == 1) return {update};
     if (!any_batched(c.batched.subspan(2))) return {dynamic_update_slice(x, update, with_zero_start(c.operands.subspan(2)))};
     ir::ScatterAttr s;
     Dims last;

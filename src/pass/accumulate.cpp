@@ -2,6 +2,7 @@
 
 #include "pass/rewrite.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 namespace stithy::pass {
@@ -89,6 +90,7 @@ class JoinAccumulators final : public Rewriter {
     bool handles(const Op&) const override { return false; }
     bool rewrite(Builder&, const Op&, std::span<const Value>, std::span<const Type>, Values&) override { return false; }
     FunctionPtr complete(FunctionPtr f) override {
+        if (std::none_of(f->ops().begin(), f->ops().end(), [](const Op& op) { return op.code == OpCode::accumulator_add; })) return f;
         const Join join(*f);
         return join.found() ? join.rebuild() : f;
     }

@@ -15,7 +15,8 @@ void check_like(const char* name, const char* what, const Arrays& given, std::sp
     for (std::size_t i = 0; i < given.size(); ++i) {
         const ArrayNode& n = node_of(given[i], name);
         if (!(n.type() == expected[i]))
-            fail(name, std::string(what) + " " + std::to_string(i) + " is " + n.type().str() + ", expected " + expected[i].str(), n.location());
+            fail(name, std::string(what) + " " + std::to_string(i) + " is " + n.type().str() + ", expected " + expected[i].str(),
+                 n.location());
     }
 }
 
@@ -23,7 +24,10 @@ void check_inputs(const char* name, const std::vector<Array>& inputs) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         const ArrayNode& n = node_of(inputs[i], name);
         if (!n.dtype().is_floating())
-            fail(name, "array " + std::to_string(i) + " of the differentiated arguments is " + n.type().str() + ", expected a floating dtype; convert it with astype(f64)", n.location());
+            fail(name,
+                 "array " + std::to_string(i) + " of the differentiated arguments is " + n.type().str() +
+                     ", expected a floating dtype; convert it with astype(f64)",
+                 n.location());
     }
 }
 
@@ -41,7 +45,8 @@ std::vector<Array> LinearMap::pull(const std::vector<Array>& cotangents) const {
     return program.pull(cotangents);
 }
 
-std::vector<Array> record(const char* name, const std::vector<Array>& inputs, ArraysFunction f, LinearMap& map, std::size_t differentiated) {
+std::vector<Array> record(const char* name, const std::vector<Array>& inputs, ArraysFunction f, LinearMap& map,
+                          std::size_t differentiated) {
     check_inputs(name, inputs);
     auto trace = make_ref<RecordingTrace>(name);
     Arrays outputs, active;
@@ -71,7 +76,8 @@ std::vector<Array> push_forward(const char* name, const std::vector<Array>& inpu
     {
         TraceScope scope(*trace);
         Arrays recorded;
-        for (std::size_t i = 0; i < inputs.size(); ++i) recorded.push_back(trace->input(inputs[i], tangents[i], node(inputs[i]).location()));
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+            recorded.push_back(trace->input(inputs[i], tangents[i], node(inputs[i]).location()));
         outputs = f(recorded);
         for (const Array& x : outputs) check_usable(x, name, Location());
     }
@@ -84,7 +90,8 @@ std::vector<Array> push_forward(const char* name, const std::vector<Array>& inpu
 void check_scalar(const char* name, const Array& x) {
     const ArrayNode& n = node_of(x, name);
     if (n.shape().rank() != 0)
-        fail(name, "the function returned " + n.type().str() + ", expected a scalar (rank 0); sum() it, or use vjp or jacrev", n.location());
+        fail(name, "the function returned " + n.type().str() + ", expected a scalar (rank 0); sum() it, or use vjp or jacrev",
+             n.location());
     if (!n.dtype().is_floating()) fail(name, "the function returned " + n.type().str() + ", expected a floating dtype", n.location());
 }
 

@@ -57,7 +57,8 @@ std::string describe_change(const Entry& before, const Entry& now) {
     std::string text;
     for (std::size_t i = 0; i < now.leaves.size(); ++i)
         if (!(before.leaves[i] == now.leaves[i]))
-            text += (text.empty() ? "" : "; ") + std::string("array ") + std::to_string(i) + " of the arguments is " + now.leaves[i].str() + " instead of " + before.leaves[i].str();
+            text += (text.empty() ? "" : "; ") + std::string("array ") + std::to_string(i) + " of the arguments is " + now.leaves[i].str() +
+                    " instead of " + before.leaves[i].str();
     return text.empty() ? "a static value (number, enum, string, size of a container) changed" : text;
 }
 
@@ -84,15 +85,19 @@ public:
     void add(const Ref<Entry>& entry, bool keep) {
         std::lock_guard lock(mutex_);
         ++traced_;
-        if (traced_ == 1) why_ = "traced once: the first call";
-        else why_ = "traced " + std::to_string(traced_) + " times; last since " + (last_ ? describe_change(*last_, *entry) : std::string("what it captured belongs to a trace"));
+        if (traced_ == 1)
+            why_ = "traced once: the first call";
+        else
+            why_ = "traced " + std::to_string(traced_) + " times; last since " +
+                   (last_ ? describe_change(*last_, *entry) : std::string("what it captured belongs to a trace"));
         if (!keep) return;
         last_ = entry;
         entries_.push_front(entry);
         by_key_.erase(entry->key); // of two racing tracings the later one stays
         by_key_.emplace(entry->key, entries_.begin());
         if (entries_.size() <= most_entries) return;
-        if (const auto oldest = by_key_.find(entries_.back()->key); oldest != by_key_.end() && oldest->second == std::prev(entries_.end())) by_key_.erase(oldest);
+        if (const auto oldest = by_key_.find(entries_.back()->key); oldest != by_key_.end() && oldest->second == std::prev(entries_.end()))
+            by_key_.erase(oldest);
         entries_.pop_back();
     }
 
@@ -164,13 +169,15 @@ Arrays run(const Entry& entry, const JitCall& call) {
     const auto& types = entry.executable->result_types();
     SmallVector<Ref<runtime::Buffer>, 4> outputs;
     outputs.resize(types.size());
-    entry.executable->call(std::span<Ref<runtime::Buffer>>(inputs.data(), inputs.size()), cpu::Reusable(std::span<const std::uint64_t>(reusable.data(), reusable.size())),
+    entry.executable->call(std::span<Ref<runtime::Buffer>>(inputs.data(), inputs.size()),
+                           cpu::Reusable(std::span<const std::uint64_t>(reusable.data(), reusable.size())),
                            std::span<Ref<runtime::Buffer>>(outputs.data(), outputs.size()), Location());
     for (std::size_t i = 0; i < n; ++i)
         if (call.dying[i]) *call.leaves[i] = Array();
     Arrays results;
     results.reserve(types.size());
-    for (std::size_t r = 0; r < types.size(); ++r) results.push_back(make_concrete(types[r].dtype(), types[r].shape(), std::move(outputs[r])));
+    for (std::size_t r = 0; r < types.size(); ++r)
+        results.push_back(make_concrete(types[r].dtype(), types[r].shape(), std::move(outputs[r])));
     return results;
 }
 
@@ -195,8 +202,12 @@ std::vector<Array> call_jitted(JitCache& cache, const JitCall& call, std::shared
     for (const Array* x : call.leaves) arguments.push_back(*x);
     arguments.insert(arguments.end(), entry->captures.begin(), entry->captures.end());
     const ir::FunctionPtr regions[] = {entry->function};
-    return outer->bind({.code = ir::OpCode::call, .operands = arguments, .attr = ir::make_attr(ir::CallAttr{entry->function->name()}), .regions = regions,
-                        .declared = {}, .location = Location()});
+    return outer->bind({.code = ir::OpCode::call,
+                        .operands = arguments,
+                        .attr = ir::make_attr(ir::CallAttr{entry->function->name()}),
+                        .regions = regions,
+                        .declared = {},
+                        .location = Location()});
 }
 
 } // namespace detail

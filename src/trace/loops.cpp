@@ -53,7 +53,8 @@ void check_carries(const char* name, std::span<const ir::Type> before, const Arr
     for (std::size_t i = 0; i < before.size(); ++i) {
         const ArrayNode& n = node(after[i]);
         if (n.type() == before[i]) continue;
-        std::string text = "carried array " + std::to_string(i) + " enters as " + before[i].str() + " and the body returns " + n.type().str();
+        std::string text =
+            "carried array " + std::to_string(i) + " enters as " + before[i].str() + " and the body returns " + n.type().str();
         if (!(n.dtype() == before[i].dtype())) {
             const bool integer_start = !before[i].dtype().is_floating() && n.dtype().is_floating();
             text += integer_start ? "; start it with a floating value (0.0 instead of 0)" : "; convert with astype so that the dtype stays";
@@ -75,12 +76,14 @@ Array number(DType dtype, std::int64_t value, const Location& location) {
 Array as_bound(const Bound& b, DType dtype) {
     if (b.is_number()) return number(dtype, b.value(), b.location());
     const ArrayNode& n = node_of(b.array(), "fori_loop", b.location());
-    if (n.shape().rank() != 0 || !n.dtype().is_integer()) fail("fori_loop", "bound " + n.type().str() + ", expected an integer of rank 0", b.location());
+    if (n.shape().rank() != 0 || !n.dtype().is_integer())
+        fail("fori_loop", "bound " + n.type().str() + ", expected an integer of rank 0", b.location());
     return b.array().astype(dtype, b.location());
 }
 
 /// Steps through a loop as written, for disable_jit.
-Arrays step_through(const Bound& lower, const Bound& upper, DType dtype, Arrays carries, FunctionRef<Arrays(const Array&, const Arrays&)> body) {
+Arrays step_through(const Bound& lower, const Bound& upper, DType dtype, Arrays carries,
+                    FunctionRef<Arrays(const Array&, const Arrays&)> body) {
     const std::int64_t from = lower.is_number() ? lower.value() : lower.array().item<std::int64_t>();
     const std::int64_t to = upper.is_number() ? upper.value() : upper.array().item<std::int64_t>();
     for (std::int64_t i = from; i < to; ++i) carries = body(number(dtype, i, lower.location()), carries);
@@ -153,9 +156,13 @@ namespace {
 std::int64_t scan_length(const Arrays& xs, std::int64_t length, const Location& location) {
     for (std::size_t i = 0; i < xs.size(); ++i) {
         const ArrayNode& n = node_of(xs[i], "scan", location);
-        if (n.shape().rank() == 0) fail("scan", "array " + std::to_string(i) + " of xs is " + n.type().str() + ", expected a leading axis to go along", location);
+        if (n.shape().rank() == 0)
+            fail("scan", "array " + std::to_string(i) + " of xs is " + n.type().str() + ", expected a leading axis to go along", location);
         if (length >= 0 && n.shape()[0] != length)
-            fail("scan", "leading axes of extents " + std::to_string(length) + " and " + std::to_string(n.shape()[0]) + " (array " + std::to_string(i) + " of xs, " + n.type().str() + ")", location);
+            fail("scan",
+                 "leading axes of extents " + std::to_string(length) + " and " + std::to_string(n.shape()[0]) + " (array " +
+                     std::to_string(i) + " of xs, " + n.type().str() + ")",
+                 location);
         length = n.shape()[0];
     }
     if (length < 0) fail("scan", "xs holds no array: give the number of steps as options.length", location);
@@ -164,8 +171,8 @@ std::int64_t scan_length(const Arrays& xs, std::int64_t length, const Location& 
 
 } // namespace
 
-Arrays run_scan(const Arrays& carries, const Arrays& xs, std::int64_t given_length, bool reverse, FunctionRef<Arrays(const Arrays&, const Arrays&)> body,
-                const std::source_location& location) {
+Arrays run_scan(const Arrays& carries, const Arrays& xs, std::int64_t given_length, bool reverse,
+                FunctionRef<Arrays(const Arrays&, const Arrays&)> body, const std::source_location& location) {
     const std::int64_t length = scan_length(xs, given_length, location);
     const std::vector<ir::Type> types = types_of(carries, "scan", location);
     std::vector<ir::Type> parameters{ir::Type(i64, Shape{})};
@@ -228,7 +235,8 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
     if (n.shape().rank() != 0 || n.dtype().is_floating() || (is_predicate && !n.dtype().is_bool()))
         fail(name, "the selector is " + n.type().str() + ", expected " + (is_predicate ? "bool[]" : "an integer of rank 0"), location);
     check_usable(index.array(), name, location);
-    if (is_known(index.array())) return branch(chosen(is_predicate ? std::int64_t{index.array().item<bool>()} : index.array().item<std::int64_t>()), arguments);
+    if (is_known(index.array()))
+        return branch(chosen(is_predicate ? std::int64_t{index.array().item<bool>()} : index.array().item<std::int64_t>()), arguments);
 
     const std::vector<ir::Type> types = types_of(arguments, name, location);
     std::vector<Body> bodies;
@@ -239,8 +247,10 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
         const std::vector<ir::Type> mine = types_of(bodies[k].results, name, location);
         for (std::size_t r = 0; r < std::max(first.size(), mine.size()); ++r)
             if (r >= first.size() || r >= mine.size() || !(mine[r] == first[r]))
-                fail(name, "branch " + std::to_string(k) + " gives " + (r < mine.size() ? mine[r].str() : "nothing") + " where branch 0 gives " +
-                               (r < first.size() ? first[r].str() : "nothing"), location);
+                fail(name,
+                     "branch " + std::to_string(k) + " gives " + (r < mine.size() ? mine[r].str() : "nothing") + " where branch 0 gives " +
+                         (r < first.size() ? first[r].str() : "nothing"),
+                     location);
         for (const Array& x : bodies[k].trace->captures()) {
             bool known = false;
             for (const Array& y : captures) known = known || y.handle() == x.handle();
@@ -249,7 +259,8 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
     }
     std::vector<ir::FunctionPtr> regions;
     for (Body& b : bodies) regions.push_back(b.trace->finish(b.results, types.size(), captures));
-    Arrays operands{is_predicate ? index.array() : clip(Operand(index.array(), location), 0, static_cast<std::int64_t>(count) - 1).astype(i32, location)};
+    Arrays operands{is_predicate ? index.array()
+                                 : clip(Operand(index.array(), location), 0, static_cast<std::int64_t>(count) - 1).astype(i32, location)};
     operands.insert(operands.end(), arguments.begin(), arguments.end());
     operands.insert(operands.end(), captures.begin(), captures.end());
     return bind_op(is_predicate ? OpCode::if_ : OpCode::case_, operands, nullptr, regions, location);

@@ -5,8 +5,9 @@
 #include "ops/rules.hpp"
 #include "pass/counted_while.hpp"
 #include "trace/replay.hpp"
-#include "transform/split.hpp"
 #include "transform/transpose.hpp"
+
+#include <algorithm>
 
 namespace stithy::detail {
 
@@ -38,6 +39,104 @@ Arrays call_below(const Operation& operation, const ir::FunctionPtr& f, const Ar
     return detail::bind(lower);
 }
 
+/// Cuts a tape into what is known, which is computed one level below at once, and the linear program.
+class Cut {
+public:
+    Cut(const ir::Function& tape, std::size_t inputs)
+        : tape_(tape), inputs_(inputs), linear_(tape.value_count(), 0), live_(tape.value_count(), 0), by_linear_(tape.value_count(), 0),
+          by_known_(tape.value_count(), 0) {
+        std::fill_n(linear_.begin(), inputs, char{1});
+        for (const ir::Op& op : tape.ops())
+            if (std::any_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return linear_[v] != 0; })) mark(linear_, op);
+        for (ir::ValueId v : tape.results()) {
+            live_[v] = 1;
+            if (!linear_[v]) by_linear_[v] = 1;
+        }
+        for (std::size_t i = tape.ops().size(); i-- > 0;) {
+            const ir::Op& op = tape.ops()[i];
+            if (!is_live(op)) continue;
+            mark(live_, op);
+            std::vector<char>& users = is_linear(op) ? by_linear_ : by_known_;
+            for (ir::ValueId v : op.operands) {
+                live_[v] = 1;
+                if (!linear_[v]) users[v] = 1;
+            }
+        }
+    }
+
+    template <class Kept>
+    void make_linear(ir::FunctionPtr& linear, Kept kept, Arrays& residuals) {
+        std::vector<ir::ValueId> passed; // the residuals, as values of the tape
+        run_known(kept, passed, residuals);
+        ir::Builder b("linear");
+        std::vector<ir::ValueId> map(tape_.value_count(), ir::no_value), results;
+        for (ir::ValueId v : passed) map[v] = b.parameter(tape_.type(v));
+        for (std::size_t p = 0; p < inputs_; ++p) map[p] = b.parameter(tape_.type(static_cast<ir::ValueId>(p)), true);
+        for (const ir::Op& op : tape_.ops())
+            if (is_live(op) && (is_linear(op) || (is_nullary(op) && by_linear_[op.first_result]))) copy(b, op, map);
+        for (ir::ValueId v : tape_.results()) results.push_back(map[v]);
+        linear = b.finish(std::move(results));
+    }
+
+private:
+    static bool is_stand_in(const ir::Op& op) { return op.code == OpCode::custom_call; }
+    static bool is_nullary(const ir::Op& op) { return op.operands.empty() && !is_stand_in(op); }
+    static void mark(std::vector<char>& flags, const ir::Op& op) {
+        for (std::uint32_t r = 0; r < op.result_count; ++r) flags[op.result(r)] = 1;
+    }
+    [[nodiscard]] bool is_linear(const ir::Op& op) const { return op.result_count > 0 && linear_[op.first_result]; }
+    [[nodiscard]] bool is_live(const ir::Op& op) const {
+        for (std::uint32_t r = 0; r < op.result_count; ++r)
+            if (live_[op.result(r)]) return true;
+        return false;
+    }
+    void copy(ir::Builder& b, const ir::Op& op, std::vector<ir::ValueId>& map) const {
+        ir::Op copied = op;
+        for (ir::ValueId& v : copied.operands) v = map[v];
+        const ir::ValueId first = b.append(std::move(copied), {&tape_.type(op.first_result), op.result_count});
+        for (std::uint32_t r = 0; r < op.result_count; ++r) map[op.result(r)] = first + r;
+    }
+
+    /// Computes the known values that the linear program takes; stand-ins among them are there already.
+    template <class Kept>
+    void run_known(Kept kept, std::vector<ir::ValueId>& passed, Arrays& residuals) const {
+        ir::Builder b("known");
+        std::vector<ir::ValueId> map(tape_.value_count(), ir::no_value), results;
+        Arrays arguments;
+        for (const ir::Op& op : tape_.ops()) {
+            if (!is_stand_in(op) || !live_[op.first_result]) continue;
+            const ir::ValueId v = op.first_result;
+            if (by_known_[v]) {
+                map[v] = b.parameter(tape_.type(v));
+                arguments.push_back(kept(v));
+            }
+            if (by_linear_[v]) {
+                passed.push_back(v);
+                residuals.push_back(kept(v));
+            }
+        }
+        for (const ir::Op& op : tape_.ops()) {
+            if (is_stand_in(op) || is_linear(op) || !is_live(op)) continue;
+            if (is_nullary(op)) {
+                if (by_known_[op.first_result]) copy(b, op, map);
+                continue;
+            }
+            copy(b, op, map);
+            for (std::uint32_t r = 0; r < op.result_count; ++r)
+                if (by_linear_[op.result(r)]) {
+                    passed.push_back(op.result(r));
+                    results.push_back(map[op.result(r)]);
+                }
+        }
+        if (results.empty()) return;
+        for (Array& x : replay(b.finish(std::move(results)), std::move(arguments))) residuals.push_back(std::move(x));
+    }
+
+    const ir::Function& tape_;
+    std::size_t inputs_;
+    std::vector<char> linear_, live_, by_linear_, by_known_; ///< by value; used by linear, by known operations
+};
+
 Array zeros_of(const ir::Type& t) { return make_splat(t.dtype(), t.shape(), 0); }
 
 } // namespace
@@ -64,7 +163,8 @@ ops::Value RecordingTrace::stand_in(const Array& x) {
     return {builder_, builder_.append(std::move(op), {&type, 1})};
 }
 
-void RecordingTrace::keep_used(std::size_t first_op, std::span<const ops::Value> values, std::span<const std::pair<ops::Value, Array>> stand_ins) {
+void RecordingTrace::keep_used(std::size_t first_op, std::span<const ops::Value> values,
+                               std::span<const std::pair<ops::Value, Array>> stand_ins) {
     auto keep = [&](ir::ValueId id) {
         for (const auto& [value, array] : stand_ins)
             if (value.id() == id && kept_.emplace(id, array).second) seen_.emplace(&node(array), id);
@@ -81,7 +181,8 @@ Arrays RecordingTrace::attach(Arrays below, const ops::Values& tangents, const L
         if (!tangents[r]) continue;
         const ArrayNode& n = node(below[r]);
         tangent_of_.push_back(tangents[r].id());
-        below[r] = make_traced(Ref<Trace>(this), n.dtype(), n.shape(), n.device(), static_cast<std::uint32_t>(tangent_of_.size() - 1), below[r], location);
+        below[r] = make_traced(Ref<Trace>(this), n.dtype(), n.shape(), n.device(), static_cast<std::uint32_t>(tangent_of_.size() - 1),
+                               below[r], location);
     }
     return below;
 }
@@ -143,7 +244,9 @@ Arrays RecordingTrace::bind_structured(const Operation& operation) {
     for (const Array& x : lowered) types.push_back(node(x).type());
     const ops::Types results = ops::infer(operation.code, types, op.attr, op.regions, operation.declared, op.location);
     // a callee is the function itself, so that what is derived from it is made once
-    const ir::FunctionPtr f = operation.code == OpCode::call ? settled(operation.regions[0]) : pass::settle_loops(as_function(op, types, {results.data(), results.size()}, lowered));
+    const ir::FunctionPtr f = operation.code == OpCode::call
+                                  ? settled(operation.regions[0])
+                                  : pass::settle_loops(as_function(op, types, {results.data(), results.size()}, lowered));
     const transform::Linearized l = transform::linearize(f, active);
     Arrays out = operation.code == OpCode::call ? call_below(operation, l.primal, lowered) : replay(l.primal, lowered);
     const Arrays residuals = transform::residual_values<Array>(l, lowered, out);
@@ -180,49 +283,8 @@ LinearProgram RecordingTrace::finish(const Arrays& outputs) {
     for (std::size_t p = 0; p < inputs; ++p) out.inputs.push_back(builder_.type(static_cast<ir::ValueId>(p)));
     const ir::FunctionPtr tape = builder_.finish(results);
 
-    // what the outputs need, with stand-ins as parameters before the tangents
-    std::vector<bool> live(tape->value_count(), false);
-    for (ir::ValueId v : tape->results()) live[v] = true;
-    for (std::size_t i = tape->ops().size(); i-- > 0;) {
-        const ir::Op& op = tape->ops()[i];
-        bool used = false;
-        for (std::uint32_t r = 0; r < op.result_count; ++r) used = used || live[op.result(r)];
-        if (used)
-            for (ir::ValueId v : op.operands) live[v] = true;
-    }
-    ir::Builder b("linear");
-    std::vector<ir::ValueId> map(tape->value_count(), ir::no_value);
-    Arrays primals;
-    for (const ir::Op& op : tape->ops()) {
-        if (op.code != OpCode::custom_call || !live[op.first_result]) continue;
-        const ir::ValueId v = op.first_result;
-        map[v] = b.parameter(tape->type(v));
-        primals.push_back(kept_.at(v));
-    }
-    Mask unknown(primals.size(), false);
-    for (std::size_t p = 0; p < inputs; ++p) {
-        map[p] = b.parameter(tape->type(static_cast<ir::ValueId>(p)), true);
-        unknown.push_back(true);
-    }
-    for (const ir::Op& op : tape->ops()) {
-        if (op.code == OpCode::custom_call || op.result_count == 0 || map[op.first_result] != ir::no_value) continue;
-        bool used = false;
-        for (std::uint32_t r = 0; r < op.result_count; ++r) used = used || live[op.result(r)];
-        if (!used) continue;
-        ir::Op copy = op;
-        for (ir::ValueId& v : copy.operands) v = map[v];
-        const ir::ValueId first = b.append(std::move(copy), {&tape->type(op.first_result), op.result_count});
-        for (std::uint32_t r = 0; r < op.result_count; ++r) map[op.result(r)] = first + r;
-    }
-    for (ir::ValueId& v : results) v = map[v];
-    const ir::FunctionPtr program = b.finish(std::move(results));
-
-    const transform::Split s = transform::split(*program, unknown, Mask(program->results().size(), true));
-    const Arrays known = s.known->results().empty() ? Arrays{} : replay(s.known, primals);
-    for (const transform::ResidualSource& r : s.residuals)
-        out.residuals.push_back(r.kind == transform::ResidualSource::parameter ? primals[r.index]
-                                                                               : known[r.kind == transform::ResidualSource::result ? r.index : s.known_results + r.index]);
-    out.linear = s.unknown;
+    Cut cut(*tape, inputs);
+    cut.make_linear(out.linear, [&](ir::ValueId stand_in) { return kept_.at(stand_in); }, out.residuals);
     kept_.clear();
     seen_.clear();
     return out;

@@ -10,9 +10,9 @@ namespace stithy::detail {
 
 /// A linear function of tangents with the values that it needs, from a recording.
 struct LinearProgram {
-    ir::FunctionPtr linear;    ///< residuals.., tangents of the inputs.. -> tangents of the active outputs..
-    Arrays residuals;          ///< one level below the recording
-    std::vector<bool> active;  ///< outputs that depend on the inputs
+    ir::FunctionPtr linear;   ///< residuals.., tangents of the inputs.. -> tangents of the active outputs..
+    Arrays residuals;         ///< one level below the recording
+    std::vector<bool> active; ///< outputs that depend on the inputs
     std::vector<ir::Type> inputs, outputs;
 
     /// Tangents of the outputs (zeros where not active).
@@ -21,8 +21,9 @@ struct LinearProgram {
     [[nodiscard]] Arrays pull(const Arrays& cotangents) const;
 };
 
-/// A recording trace: an operation is performed one level below first; its derivative is then appended, by its jvp rule, to the linear program of the recording. Only
-/// values that the linear program needs are kept. Structured operations are linearized at once, so that below they run once and give their residuals.
+/// A recording trace: an operation is performed one level below first; its derivative is then appended, by its jvp rule, to the linear
+/// program of the recording. Only values that the linear program needs are kept. Structured operations are linearized at once, so that
+/// below they run once and give their residuals.
 class RecordingTrace final : public Trace {
 public:
     explicit RecordingTrace(std::string name) : Trace(Kind::recording, std::move(name)), builder_("linear") {}

@@ -1,7 +1,11 @@
 #include "trace/replay.hpp"
 
+#include "array/eager.hpp"
 #include "ops/build.hpp"
 #include "trace/staging.hpp"
+
+#include <algorithm>
+#include <optional>
 
 namespace stithy::detail {
 
@@ -34,6 +38,11 @@ public:
                     operands.push_back(table_[v]);
                 }
             }
+            if (is_plain(op)) {
+                Array result = run_now1(operation(op, operands, dying));
+                if (uses_[op.first_result] > 0) table_[op.first_result] = std::move(result);
+                continue;
+            }
             Arrays results = step(op, operands, dying);
             for (std::uint32_t r = 0; r < op.result_count; ++r)
                 if (uses_[op.result(r)] > 0) table_[op.result(r)] = std::move(results[r]);
@@ -49,6 +58,22 @@ private:
         return {&f_.type(op.first_result), op.result_count};
     }
 
+    /// One result, tensors only, and no constant.
+    [[nodiscard]] bool is_plain(const ir::Op& op) const {
+        if (op.result_count != 1 || op.code == OpCode::constant || !f_.type(op.first_result).is_tensor()) return false;
+        return std::all_of(op.operands.begin(), op.operands.end(), [&](ir::ValueId v) { return f_.type(v).is_tensor(); });
+    }
+    [[nodiscard]] Operation operation(const ir::Op& op, std::span<const Array> operands, std::uint64_t dying) const {
+        return {.code = op.code,
+                .operands = operands,
+                .attr = op.attr,
+                .regions = op.regions,
+                .declared = types_of(op),
+                .location = op.location,
+                .effect = op.effect,
+                .dying = dying};
+    }
+
     Arrays step(const ir::Op& op, const Arrays& operands, std::uint64_t dying) {
         switch (op.code) {
         case OpCode::constant: return {concrete_constant(op.get<ir::ConstantAttr>().value, op.location)};
@@ -59,15 +84,20 @@ private:
         case OpCode::freeze: return {operands[0]};
         case OpCode::accumulator_add:
             if (is_zero(operands[0])) return {operands[1]};
-            return run_now({.code = OpCode::add, .operands = operands, .attr = nullptr, .regions = {}, .declared = {}, .location = op.location, .dying = dying});
+            return run_now({.code = OpCode::add,
+                            .operands = operands,
+                            .attr = nullptr,
+                            .regions = {},
+                            .declared = {},
+                            .location = op.location,
+                            .dying = dying});
         default: break;
         }
         bool tensors = true;
         for (const ir::Type& t : types_of(op)) tensors = tensors && t.is_tensor();
         for (ir::ValueId v : op.operands) tensors = tensors && f_.type(v).is_tensor();
         if (!tensors) return run_with_accumulators(op, operands);
-        return run_now({.code = op.code, .operands = operands, .attr = op.attr, .regions = op.regions, .declared = types_of(op), .location = op.location,
-                        .effect = op.effect, .dying = dying});
+        return run_now(operation(op, operands, dying));
     }
 
     static bool is_zero(const Array& x) { return !node(x).traced() && node(x).is_splat() && node(x).splat_bits() == 0; }
@@ -91,7 +121,11 @@ private:
         for (ops::Value r : results) ids.push_back((r.type().is_accumulator() ? ops::freeze(r) : r).id());
         const ir::FunctionPtr f = b.finish(std::move(ids));
         const ir::FunctionPtr regions[] = {f};
-        return run_now({.code = OpCode::call, .operands = operands, .attr = ir::make_attr(ir::CallAttr{f->name()}), .regions = regions, .declared = {},
+        return run_now({.code = OpCode::call,
+                        .operands = operands,
+                        .attr = ir::make_attr(ir::CallAttr{f->name()}),
+                        .regions = regions,
+                        .declared = {},
                         .location = op.location});
     }
 
@@ -99,6 +133,16 @@ private:
     Arrays table_;
     std::vector<std::uint32_t> uses_;
 };
+
+/// An integer of rank 0 that is known without reading.
+std::optional<ir::Literal> known_integer(const Array& x) {
+    const ArrayNode& n = node(x);
+    if (n.shape().rank() != 0 || !n.dtype().is_integer()) return std::nullopt;
+    if (!n.traced()) return n.is_splat() ? std::optional(n.splat_literal()) : std::nullopt;
+    if (!n.trace()->is_staging()) return std::nullopt;
+    const ir::Literal* literal = static_cast<const StagingTrace*>(n.trace())->literal_of(x);
+    return literal ? std::optional(*literal) : std::nullopt;
+}
 
 } // namespace
 
@@ -109,7 +153,11 @@ Arrays replay(const ir::FunctionPtr& f, Arrays arguments) {
     if (!trace) return Replay(*f, std::move(arguments)).run();
     if (trace->is_staging()) return static_cast<StagingTrace*>(trace)->inline_function(*f, arguments);
     const ir::FunctionPtr regions[] = {f};
-    return trace->bind({.code = OpCode::call, .operands = arguments, .attr = ir::make_attr(ir::CallAttr{f->name()}), .regions = regions, .declared = {},
+    return trace->bind({.code = OpCode::call,
+                        .operands = arguments,
+                        .attr = ir::make_attr(ir::CallAttr{f->name()}),
+                        .regions = regions,
+                        .declared = {},
                         .location = Location()});
 }
 
@@ -119,10 +167,10 @@ ir::FunctionPtr as_function(const ir::Op& op, std::span<const ir::Type> operands
     copy.operands.clear();
     for (const ir::Type& t : operands) copy.operands.push_back(b.parameter(t));
     for (std::size_t i = 0; i < values.size(); ++i) {
-        const ArrayNode& n = node(values[i]);
-        if (n.traced() || !n.is_splat() || n.shape().rank() != 0 || !n.dtype().is_integer()) continue;
+        const std::optional<ir::Literal> known = known_integer(values[i]);
+        if (!known) continue;
         ops::LocationScope scope(op.location);
-        copy.operands[i] = ops::constant(b, n.splat_literal()).id();
+        copy.operands[i] = ops::constant(b, *known).id();
     }
     const ir::ValueId first = b.append(std::move(copy), results);
     std::vector<ir::ValueId> ids;

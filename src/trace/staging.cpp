@@ -3,6 +3,8 @@
 #include "base/small_vector.hpp"
 #include "ops/rules.hpp"
 
+#include <algorithm>
+
 namespace stithy::detail {
 
 Array StagingTrace::result(std::uint32_t id, const Location& location) {
@@ -38,6 +40,14 @@ std::uint32_t StagingTrace::id_of(const Array& x) {
     return place->second | capture_bit;
 }
 
+const ir::Literal* StagingTrace::literal_of(const Array& x) const {
+    const std::uint32_t id = node(x).id();
+    const auto after =
+        std::upper_bound(ops_.begin(), ops_.end(), id, [](std::uint32_t v, const ir::Op& op) { return v < op.first_result; });
+    if (id < parameters_ || after == ops_.begin() || std::prev(after)->code != ir::OpCode::constant) return nullptr;
+    return &std::prev(after)->get<ir::ConstantAttr>().value;
+}
+
 Arrays StagingTrace::bind(const Operation& operation) {
     ir::Op op;
     op.code = operation.code;
@@ -49,7 +59,8 @@ Arrays StagingTrace::bind(const Operation& operation) {
     for (const Array& x : operation.operands) op.operands.push_back(id_of(x));
     SmallVector<const ir::Type*, 8> refs;
     for (std::uint32_t id : op.operands) refs.push_back(&type(id));
-    const ops::Types types = ops::infer({op.code, ops::TypeRefs({refs.data(), refs.size()}), op.attr, op.regions, op.location, operation.declared});
+    const ops::Types types =
+        ops::infer({op.code, ops::TypeRefs({refs.data(), refs.size()}), op.attr, op.regions, op.location, operation.declared});
     op.first_result = static_cast<std::uint32_t>(types_.size());
     op.result_count = static_cast<std::uint32_t>(types.size());
     for (const ir::Type& t : types) types_.push_back(t);
@@ -77,8 +88,10 @@ Arrays StagingTrace::inline_function(const ir::Function& f, std::span<const Arra
     Arrays results;
     for (std::size_t r = 0; r < f.results().size(); ++r) {
         const std::uint32_t id = map[f.results()[r]];
-        if (id & capture_bit) results.push_back(captures_[id & ~capture_bit]);
-        else results.push_back(result(id, Location()));
+        if (id & capture_bit)
+            results.push_back(captures_[id & ~capture_bit]);
+        else
+            results.push_back(result(id, Location()));
     }
     return results;
 }

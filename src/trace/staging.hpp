@@ -6,7 +6,8 @@
 
 namespace stithy::detail {
 
-/// A trace whose values are symbols: it collects operations into a Function. Arrays and values of lower traces that its operations use become operands (captures), once each.
+/// A trace whose values are symbols: it collects operations into a Function. Arrays and values of lower traces that its operations use
+/// become operands (captures), once each.
 class StagingTrace final : public Trace {
 public:
     explicit StagingTrace(std::string name) : Trace(Kind::staging, std::move(name)) {}
@@ -17,11 +18,15 @@ public:
     /// Appends the operations of a function on these arguments (arrays, values of this trace or of lower ones).
     Arrays inline_function(const ir::Function& f, std::span<const Array> arguments);
 
+    /// The number behind a value of this trace that is a constant; null for others.
+    [[nodiscard]] const ir::Literal* literal_of(const Array& x) const;
+
     /// Takes note of results while the trace is alive: checks them, and captures those that come from outside.
     void take_results(std::span<const Array> results);
     /// What the function uses from outside, in the order of first use.
     [[nodiscard]] const Arrays& captures() const { return captures_; }
-    /// The function. Captures stand as parameters after `captures_at` of the parameters made by parameter(); `captures` gives their order (it holds at least this trace's own).
+    /// The function. Captures stand as parameters after `captures_at` of the parameters made by parameter(); `captures` gives their order
+    /// (it holds at least this trace's own).
     ir::FunctionPtr finish(std::span<const Array> results, std::size_t captures_at, const Arrays& captures);
     ir::FunctionPtr finish(std::span<const Array> results) { return finish(results, parameters_, captures_); }
 

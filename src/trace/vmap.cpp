@@ -16,10 +16,15 @@ Array to_front(const Array& x, int axis, std::size_t position, std::int64_t& siz
     const ArrayNode& n = node_of(x, "vmap");
     const int rank = static_cast<int>(n.shape().rank());
     const int at = axis < 0 ? axis + rank : axis;
-    if (at < 0 || at >= rank) fail("vmap", "axis " + std::to_string(axis) + " for array " + std::to_string(position) + " of the arguments, " + n.type().str(), n.location());
+    if (at < 0 || at >= rank)
+        fail("vmap", "axis " + std::to_string(axis) + " for array " + std::to_string(position) + " of the arguments, " + n.type().str(),
+             n.location());
     const std::int64_t extent = n.shape()[static_cast<std::size_t>(at)];
     if (size >= 0 && extent != size)
-        fail("vmap", "mapped axes of extents " + std::to_string(size) + " and " + std::to_string(extent) + " (array " + std::to_string(position) + ", " + n.type().str() + ")", n.location());
+        fail("vmap",
+             "mapped axes of extents " + std::to_string(size) + " and " + std::to_string(extent) + " (array " + std::to_string(position) +
+                 ", " + n.type().str() + ")",
+             n.location());
     size = extent;
     return at == 0 ? x : moveaxis(x, at, 0);
 }

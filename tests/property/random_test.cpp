@@ -11,21 +11,21 @@ namespace {
 constexpr unsigned seeds = 40;
 
 TEST(Random, Derivatives) {
-    for (unsigned seed = 0; seed < seeds && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 0; seed < seeds && !::testing::Test::HasFailure(); ++seed) {
         const Sample s = RandomProgram(seed).make(10);
         check_transforms(s.function, s.arguments, "seed " + std::to_string(seed), seed % 4 == 0 ? 2 : 1, 1e-5);
     }
 }
 
 TEST(Random, Batches) {
-    for (unsigned seed = 100; seed < 100 + seeds && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 100; seed < 100 + seeds && !::testing::Test::HasFailure(); ++seed) {
         const Sample s = RandomProgram(seed).make(8);
         check_vmap(s.function, s.arguments, "seed " + std::to_string(seed), 2);
     }
 }
 
 TEST(Random, Passes) {
-    for (unsigned seed = 200; seed < 200 + seeds && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 200; seed < 200 + seeds && !::testing::Test::HasFailure(); ++seed) {
         const Sample s = RandomProgram(seed).make(12);
         const FunctionPtr back = pullback_of(s.function, differentiable_parameters(*s.function));
         Arguments more = s.arguments;
@@ -43,7 +43,7 @@ TEST(Random, Passes) {
 }
 
 TEST(Random, MachineCode) {
-    for (unsigned seed = 300; seed < 300 + seeds / 4 && !testing::Test::HasFailure(); ++seed) {
+    for (unsigned seed = 300; seed < 300 + seeds / 4 && !::testing::Test::HasFailure(); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         const Sample s = RandomProgram(seed).make(8);
         stithy::testing::check(s.function, s.arguments, 1e-9);
@@ -55,7 +55,7 @@ TEST(Random, MachineCode) {
     }
 }
 
-class Compiled : public testing::TestWithParam<Sample> {};
+class Compiled : public ::testing::TestWithParam<Sample> {};
 TEST_P(Compiled, SamplesAndTheirGradients) {
     const Sample& s = GetParam();
     stithy::testing::check(s.function, s.arguments, 1e-10);
@@ -65,7 +65,7 @@ TEST_P(Compiled, SamplesAndTheirGradients) {
         more.push_back(random_literal(back->type(static_cast<ir::ValueId>(p)), static_cast<unsigned>(p)));
     stithy::testing::check(back, more, 1e-10);
 }
-INSTANTIATE_TEST_SUITE_P(All, Compiled, testing::ValuesIn(smooth_samples()), [](const testing::TestParamInfo<Sample>& p) {
+INSTANTIATE_TEST_SUITE_P(All, Compiled, ::testing::ValuesIn(smooth_samples()), [](const ::testing::TestParamInfo<Sample>& p) {
     std::string name = p.param.name;
     for (char& c : name)
         if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';

@@ -175,7 +175,8 @@ TEST(Jvp, FollowsTrees) {
 TEST(Grad, Mistakes) {
     expect_parts(message([] { return st::grad([](Array x) { return x * 2.0; })(st::ones({3})); }), {"grad", "f64[3]", "scalar"});
     expect_parts(message([] { return st::grad([](Array x) { return st::sum(x); })(st::arange(3)); }), {"grad", "i32[3]", "astype"});
-    expect_parts(message([] { return st::grad([](Array x) { return (x > 0.0).astype(st::i32); })(Array(1.0)); }), {"grad", "i32", "floating"});
+    expect_parts(message([] { return st::grad([](Array x) { return (x > 0.0).astype(st::i32); })(Array(1.0)); }),
+                 {"grad", "i32", "floating"});
     expect_parts(message([] {
                      auto [y, back] = st::vjp([](Array x) { return x * 2.0; }, st::ones({3}));
                      back(st::ones({2}));

@@ -218,15 +218,19 @@ TEST(Loops, Mistakes) {
     expect_parts(message([] { return st::fori_loop(0, 3, [](Array, Array s) { return s * 0.5; }, Array(0)); }),
                  {"fori_loop", "i32", "f64", "0.0"});
     expect_parts(message([] {
-                     st::scan([](Array c, std::vector<Array> x) { return c + x[0] * x[1]; }, Array(0.0),
-                              std::vector{st::ones({3}), st::ones({4})});
+                     return st::scan([](Array c, std::vector<Array> x) { return c + x[0] * x[1]; }, Array(0.0),
+                                     std::vector{st::ones({3}), st::ones({4})});
                  }),
                  {"scan", "3", "4"});
-    expect_parts(message([] { return st::while_loop([](Array s) { return s; }, [](Array s) { return s; }, Array(1.0)); }), {"while_loop", "bool"});
-    expect_parts(message([] { return st::cond(Array(1.0), [] { return Array(1.0); }, [] { return Array(2.0); }); }), {"cond", "f64[]", "bool"});
-    expect_parts(
-        message([] { return st::jit([](Array p) { return st::cond(p, [] { return Array(1.0); }, [] { return Array(2.0f); }); })(Array(true)); }),
-        {"cond", "f32", "f64"});
+    expect_parts(message([] { return st::while_loop([](Array s) { return s; }, [](Array s) { return s; }, Array(1.0)); }),
+                 {"while_loop", "bool"});
+    expect_parts(message([] { return st::cond(Array(1.0), [] { return Array(1.0); }, [] { return Array(2.0); }); }),
+                 {"cond", "f64[]", "bool"});
+    expect_parts(message([] {
+                     return st::jit([](Array p) { return st::cond(p, [] { return Array(1.0); }, [] { return Array(2.0f); }); })(
+                         Array(true));
+                 }),
+                 {"cond", "f32", "f64"});
     EXPECT_EQ(st::fori_loop(0, 3, [](Array, Array s) { return s + 1; }, Array(0)).item<int>(), 3);
 }
 
