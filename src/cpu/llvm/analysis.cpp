@@ -219,7 +219,7 @@ bool has_scattered_access(const Nest& nest, const Analysis& analysis, NestValue 
 
 } // namespace
 
-VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValue loop, int vector_bytes) {
+static VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValue loop, int vector_bytes, bool brief) {
     VectorPlan plan;
     std::size_t widest = 1;
     int work = 0, chains = 0, blocks = 0;
@@ -246,9 +246,21 @@ VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, NestValu
     plan.lanes = std::max(1, vector_bytes / static_cast<int>(widest));
     // Calls lose all registers and hide latency themselves.
     const bool chained = chains > 0 && chains <= 3 && !calls && !has_scattered_access(nest, analysis, loop);
-    if (chained) plan.copies = chains == 1 && plan.lanes < 32 && !slow ? 4 : 2;
-    plan.one_masked = plan.copies == 1 && plan.lanes < 64 && vector_bytes == 64 && (calls || work > 16 || blocks > 0);
+    const bool masks = vector_bytes == 64 && plan.lanes < 64;
+    if (chained && !(brief && masks)) plan.copies = chains == 1 && plan.lanes < 32 && !slow ? 4 : 2;
+    plan.one_masked = plan.copies == 1 && masks && (brief || calls || work > 16 || blocks > 0);
     return plan;
+}
+
+std::map<NestValue, VectorPlan> plan_vector_loops(const Nest& nest, const Analysis& analysis, int vector_bytes) {
+    constexpr std::size_t many = 2; // above it the time to compile counts more than a few instructions a step
+    std::vector<NestValue> loops;
+    for (NestValue at = 0; at < nest.code.size(); ++at) {
+        if (nest.code[at].code == Code::loop && analysis.vector_loop[at] == at) loops.push_back(at);
+    }
+    std::map<NestValue, VectorPlan> plans;
+    for (NestValue loop : loops) plans[loop] = plan_vector_loop(nest, analysis, loop, vector_bytes, loops.size() > many);
+    return plans;
 }
 
 } // namespace stithy::cpu

@@ -1,6 +1,7 @@
 #pragma once
 #include "plan/nest.hpp"
 
+#include <map>
 #include <vector>
 
 namespace stithy::cpu {
@@ -26,7 +27,7 @@ struct Analysis {
 /// `fuse`: multiplications that have one use, an addition in the same block, become a part of it.
 Analysis analyse(const plan::Nest& nest, bool fuse);
 
-/// The vector loop's plan.
+/// How a vector loop is made.
 struct VectorPlan {
     int lanes = 1;                       ///< iterations side by side in a register
     int copies = 1;                      ///< registers side by side in the main loop, to hide latency
@@ -34,6 +35,7 @@ struct VectorPlan {
     std::vector<plan::NestValue> totals; ///< reductions declared outside that the body accumulates into
 };
 
-VectorPlan plan_vector_loop(const plan::Nest& nest, const Analysis& analysis, plan::NestValue loop, int vector_bytes);
+/// A plan for each vector loop.
+std::map<plan::NestValue, VectorPlan> plan_vector_loops(const plan::Nest& nest, const Analysis& analysis, int vector_bytes);
 
 } // namespace stithy::cpu

@@ -8,12 +8,8 @@ using plan::no_nest_value;
 
 Emitter::Emitter(Ir& ir, const plan::Nest& nest, const TargetOptions& options)
     : ir_(ir), nest_(nest), options_(options), analysis_(analyse(nest, has_fma(options))), values_(nest.code.size()),
-      slots_(nest.code.size(), nullptr), lane_slots_(nest.code.size(), nullptr) {
-    for (NestValue at = 0; at < nest.code.size(); ++at) {
-        if (nest.code[at].code == Code::loop && analysis_.vector_loop[at] == at)
-            plans_[at] = plan_vector_loop(nest, analysis_, at, options.vector_bytes);
-    }
-}
+      slots_(nest.code.size(), nullptr), lane_slots_(nest.code.size(), nullptr),
+      plans_(plan_vector_loops(nest, analysis_, options.vector_bytes)) {}
 
 /// A function of the ABI of compiled code; the builder stands in its second block, the first is for frame memory and what is read once.
 LLVMValueRef Emitter::open_function(const char* name) {

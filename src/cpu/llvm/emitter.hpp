@@ -90,7 +90,8 @@ private:
     void emit_lanes(NestValue at, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked, bool wide);
     void open_totals(NestValue reduction);
     LLVMValueRef total(NestValue reduction);
-    LLVMValueRef tail_mask(LLVMValueRef left);
+    LLVMValueRef last_step_bits(LLVMValueRef size);
+    LLVMValueRef tail_mask(LLVMValueRef left, LLVMValueRef last_bits);
     LLVMValueRef halved(ir::OpCode op, DType dtype, LLVMValueRef lanes, int width);
     void emit_accumulate(NestValue at);
 

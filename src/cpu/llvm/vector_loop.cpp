@@ -36,15 +36,20 @@ LLVMValueRef neutral(Ir& ir, OpCode op, DType dtype, int lanes) {
 
 } // namespace
 
-/// Lanes [0, left) on; left is not negative.
-LLVMValueRef Emitter::tail_mask(LLVMValueRef left) {
-    if (options_.vector_bytes == 64 && lanes_ >= 8) { // a bit mask goes straight into a mask register
-        const LLVMValueRef count = ir_.intrinsic("llvm.umin", ir_.i64_type, {left, ir_.index(std::min(lanes_, 63))});
-        LLVMValueRef bits = ir_.sub(LLVMBuildShl(ir_.builder, ir_.index(1), count, ""), ir_.index(1));
-        if (lanes_ == 64) bits = ir_.select(ir_.icmp(LLVMIntSGE, left, ir_.index(64)), ir_.index(-1), bits);
-        const LLVMTypeRef whole = LLVMIntTypeInContext(ir_.context, static_cast<unsigned>(lanes_));
-        const LLVMValueRef narrow = lanes_ == 64 ? bits : LLVMBuildTrunc(ir_.builder, bits, whole, "");
-        return LLVMBuildBitCast(ir_.builder, narrow, Ir::widen(ir_.i1_type, lanes_), "");
+/// What a masked pass over `size` iterations needs: bits of the last step's lanes, made before the loop.
+LLVMValueRef Emitter::last_step_bits(LLVMValueRef size) {
+    const LLVMValueRef rest = ir_.bit_and(size, ir_.index(lanes_ - 1));
+    const LLVMValueRef bits = ir_.sub(LLVMBuildShl(ir_.builder, ir_.index(1), rest, ""), ir_.index(1));
+    const LLVMTypeRef whole = LLVMIntTypeInContext(ir_.context, static_cast<unsigned>(lanes_));
+    return lanes_ == 64 ? bits : LLVMBuildTrunc(ir_.builder, bits, whole, "");
+}
+
+/// Lanes [0, left) on; left is not negative. `last_bits`: of last_step_bits, or null for a mask that is made by comparing.
+LLVMValueRef Emitter::tail_mask(LLVMValueRef left, LLVMValueRef last_bits) {
+    if (last_bits) { // goes straight into a mask register
+        const LLVMValueRef all = Ir::integer(LLVMTypeOf(last_bits), -1);
+        const LLVMValueRef bits = ir_.select(ir_.icmp(LLVMIntSGE, left, ir_.index(lanes_)), all, last_bits);
+        return LLVMBuildBitCast(ir_.builder, bits, Ir::widen(ir_.i1_type, lanes_), "");
     }
     const int bits = std::max(8, options_.vector_bytes * 8 / lanes_);
     const LLVMTypeRef type = ir_.integer_type(std::min(bits, 64), lanes_);
@@ -95,9 +100,11 @@ void Emitter::emit_lanes(NestValue at, int lanes, LLVMValueRef lower, LLVMValueR
     for (const Total& t : totals_) {
         if (t.loop == at) lane_slots_[t.reduction] = wide ? t.wide : t.narrow;
     }
+    const bool by_bits = masked && options_.vector_bytes == 64 && lanes >= 8;
+    const LLVMValueRef last_bits = by_bits ? last_step_bits(ir_.sub(upper, lower)) : nullptr;
     const Ir::Loop loop = ir_.open_loop(lower, upper, lanes);
     of(at) = {.value = loop.counter, .stride = ir_.index(1), .shape = Shape::linear};
-    if (masked) mask_ = tail_mask(ir_.sub(upper, loop.counter));
+    if (masked) mask_ = tail_mask(ir_.sub(upper, loop.counter), last_bits);
     emit_range(at + 1, analysis_.close[at]);
     mask_ = nullptr;
     ir_.close(loop);
