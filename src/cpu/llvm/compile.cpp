@@ -73,8 +73,7 @@ void compile(const plan::Nest& nest, const TargetOptions& options, CompileResult
             internal_error("the code made for a nest is not valid: " + take(message) + "\n" + nest.text());
         LLVMDisposeMessage(message);
     }
-    const char* passes = std::getenv("STITHY_PASSES");
-    optimise(module.get(), machine.get(), passes ? passes : kernel_passes);
+    optimise(module.get(), machine.get(), kernel_passes);
     if (options.want_ir) result.ir = take(LLVMPrintModuleToString(module.get()));
     if (options.want_assembly) {
         const Owned<LLVMModuleRef> copy(LLVMCloneModule(module.get())); // generating code changes a module
