@@ -199,10 +199,10 @@ template <class F, Tree... A>
     detail::LinearMap map;
     auto [value, held] = detail::record_call("vjp", f, map, std::forward<A>(args)...);
     using Result = decltype(value);
-    auto pullback = [map, held = std::move(held)](const Result& cotangent) {
+    auto pullback = [map, arguments = std::move(held)](const Result& cotangent) {
         const std::vector<Array> found = map.pull(detail::arrays_of(cotangent));
         return [&]<std::size_t... I>(std::index_sequence<I...>) {
-            auto out = held;
+            auto out = arguments;
             detail::put_arrays_at<I...>(out, found);
             return detail::pick<I...>(out);
         }(std::index_sequence_for<A...>{});
