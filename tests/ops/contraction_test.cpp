@@ -119,8 +119,8 @@ TEST(Reduce, ZeroSizes) {
     const Program sum = [](Builder&, std::span<const Value> x) { return Values{ops::reduce_sum(x[0] * x[0], dims({0}))}; };
     check_program({literal({0, 2}, {})}, sum);
     EXPECT_EQ(run1(sum, {literal({0, 2}, {})}), literal({2}, {0, 0}));
-    const Literal top =
-        run1([](Builder&, std::span<const Value> x) { return Values{ops::reduce(OpCode::maximum, x[0], dims({0}))}; }, {literal(Shape{0}, std::vector<double>{})});
+    const Literal top = run1([](Builder&, std::span<const Value> x) { return Values{ops::reduce(OpCode::maximum, x[0], dims({0}))}; },
+                             {literal(Shape{0}, std::vector<double>{})});
     EXPECT_EQ(numbers(top)[0], -std::numeric_limits<double>::infinity());
 }
 
