@@ -6,9 +6,7 @@
 namespace stithy::ir {
 
 namespace {
-bool same_literal(const Literal& a, const Literal& b) {
-    return a == b || (a.type() == b.type() && a.type().elements() == 0);
-}
+bool same_literal(const Literal& a, const Literal& b) { return a == b || (a.type() == b.type() && a.type().elements() == 0); }
 
 /// Absent strides are ones, absent interior paddings zeros.
 bool same_dims(const Dims& a, const Dims& b, std::int64_t absent) {
@@ -43,7 +41,9 @@ bool same_function(const Function& a, const Function& b, std::vector<std::pair<c
         if (!(a.type(v) == b.type(v))) return false;
     for (std::size_t i = 0; i < a.ops().size(); ++i) {
         const Op &x = a.ops()[i], &y = b.ops()[i];
-        if (x.code != y.code || x.effect != y.effect || x.first_result != y.first_result || x.result_count != y.result_count || x.operands != y.operands) return false;
+        if (x.code != y.code || x.effect != y.effect || x.first_result != y.first_result || x.result_count != y.result_count ||
+            x.operands != y.operands)
+            return false;
         if (!same_attr(x.attr, y.attr) || x.regions.size() != y.regions.size()) return false;
         for (std::size_t r = 0; r < x.regions.size(); ++r)
             if (x.regions[r] != y.regions[r]) pairs.emplace_back(x.regions[r].get(), y.regions[r].get());

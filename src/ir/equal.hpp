@@ -3,7 +3,8 @@
 
 namespace stithy::ir {
 
-/// Whether two functions are the same operation by operation: types, attributes, operands, effects, regions, linear marks. Names of functions and locations do not count.
+/// Whether two functions are the same operation by operation: types, attributes, operands, effects, regions, linear marks. Names of
+/// functions and locations do not count.
 bool equal(const Function& a, const Function& b);
 
 } // namespace stithy::ir

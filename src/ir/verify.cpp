@@ -62,8 +62,8 @@ Arity arity(OpCode code) {
 }
 
 bool has_regions(OpCode code) {
-    return code == OpCode::while_ || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::call || code == OpCode::reduce || code == OpCode::scatter ||
-           code == OpCode::loop;
+    return code == OpCode::while_ || code == OpCode::case_ || code == OpCode::if_ || code == OpCode::call || code == OpCode::reduce ||
+           code == OpCode::scatter || code == OpCode::loop;
 }
 
 bool any_result_count(OpCode code) {
@@ -116,7 +116,8 @@ public:
             for (const FunctionPtr& region : op.regions) regions.push_back(region.get());
         }
         internal_check(next == f_.value_count(), "verify: @" + f_.name() + " has values that no operation defines");
-        for (ValueId v : f_.results()) internal_check(v < f_.value_count(), "verify: @" + f_.name() + " returns a value that does not exist");
+        for (ValueId v : f_.results())
+            internal_check(v < f_.value_count(), "verify: @" + f_.name() + " returns a value that does not exist");
         check_single_use();
     }
 
@@ -144,8 +145,14 @@ private:
         check(op, has_its_attribute(op), "the attribute is missing or of another kind");
         check(op, any_result_count(op.code) || op.result_count == 1, "wrong number of results");
         const std::size_t regions = op.regions.size();
-        if (op.code == OpCode::case_) check(op, regions >= 1, "no regions");
-        else check(op, regions == (!has_regions(op.code) ? 0u : op.code == OpCode::while_ || op.code == OpCode::if_ ? 2u : 1u), "wrong number of regions");
+        if (op.code == OpCode::case_)
+            check(op, regions >= 1, "no regions");
+        else
+            check(op,
+                  regions == (!has_regions(op.code)                                 ? 0u
+                              : op.code == OpCode::while_ || op.code == OpCode::if_ ? 2u
+                                                                                    : 1u),
+                  "wrong number of regions");
         for (const FunctionPtr& region : op.regions) check(op, region != nullptr, "an empty region");
     }
 
@@ -168,13 +175,16 @@ private:
 
     void check_while(const Op& op, const std::vector<Type>& given, const std::vector<Type>& results) const {
         const auto invariants = op.get<WhileAttr>().invariants;
-        check(op, invariants >= 0 && static_cast<std::size_t>(invariants) + results.size() == given.size(), "invariants and carries are not the operands");
+        check(op, invariants >= 0 && static_cast<std::size_t>(invariants) + results.size() == given.size(),
+              "invariants and carries are not the operands");
         const std::vector<Type> carries(given.begin() + invariants, given.end());
-        check(op, op.regions[0]->parameter_types() == given && op.regions[1]->parameter_types() == given, "a region's parameters are not the operands'");
+        check(op, op.regions[0]->parameter_types() == given && op.regions[1]->parameter_types() == given,
+              "a region's parameters are not the operands'");
         check(op, op.regions[0]->result_types() == std::vector<Type>{Type(boolean, {})}, "the condition does not give one bool of rank 0");
         check(op, op.regions[1]->result_types() == carries && results == carries, "the body's results are not the carries");
         for (std::int64_t i = 0; i < invariants; ++i)
-            check(op, !given[static_cast<std::size_t>(i)].is_accumulator() && !given[static_cast<std::size_t>(i)].is_stack(), "an accumulator or stack as invariant");
+            check(op, !given[static_cast<std::size_t>(i)].is_accumulator() && !given[static_cast<std::size_t>(i)].is_stack(),
+                  "an accumulator or stack as invariant");
     }
 
     void check_branches(const Op& op, const std::vector<Type>& given, const std::vector<Type>& results) const {
@@ -189,10 +199,13 @@ private:
     void check_elementwise_region(const Op& op) const {
         const bool is_scatter = op.code == OpCode::scatter;
         const std::size_t n = op.operands.size() / 2;
-        check(op, op.operands.size() == 2 * n + (is_scatter ? 1 : 0) && op.result_count == n, "inputs, initial values or updates, and results do not pair up");
+        check(op, op.operands.size() == 2 * n + (is_scatter ? 1 : 0) && op.result_count == n,
+              "inputs, initial values or updates, and results do not pair up");
         const Function& region = *op.regions[0];
-        check(op, region.parameter_count() == 2 * n && region.results().size() == n, "the region does not take two values per input and give one");
-        for (const Type& t : region.parameter_types()) check(op, t.is_tensor() && t.rank() == 0, "the region's parameters are not of rank 0");
+        check(op, region.parameter_count() == 2 * n && region.results().size() == n,
+              "the region does not take two values per input and give one");
+        for (const Type& t : region.parameter_types())
+            check(op, t.is_tensor() && t.rank() == 0, "the region's parameters are not of rank 0");
         for (std::size_t i = 0; i < n; ++i) {
             const DType dtype = type(op.result(static_cast<std::uint32_t>(i))).dtype();
             check(op, region.type(region.results()[i]) == Type(dtype, {}) && region.type(static_cast<ValueId>(i)) == Type(dtype, {}),
@@ -202,16 +215,21 @@ private:
 
     void check_loop(const Op& op, const std::vector<Type>& given, const std::vector<Type>& results) const {
         const auto& a = op.get<LoopAttr>();
-        check(op, a.invariants >= 0 && a.carries >= 0 && a.accumulators >= 0 && a.xs >= 0 && a.ys >= 0 && a.length >= -1, "a negative count");
+        check(op, a.invariants >= 0 && a.carries >= 0 && a.accumulators >= 0 && a.xs >= 0 && a.ys >= 0 && a.length >= -1,
+              "a negative count");
         const LoopLayout layout(a);
         const Function& body = *op.regions[0];
         check(op, given.size() == layout.operands() && results.size() == layout.results(), "the groups are not the operands or results");
-        check(op, body.parameter_count() == layout.parameters() && body.results().size() == layout.results(), "the groups are not the body's parameters or results");
+        check(op, body.parameter_count() == layout.parameters() && body.results().size() == layout.results(),
+              "the groups are not the body's parameters or results");
         check(op, body.type(0) == Type(i64, {}), "the counter is not an i64");
-        if (a.length < 0) check(op, given[0] == Type(i64, {}) && a.xs == 0 && a.ys == 0, "a trip count that is not a rank-0 i64, or slices of an unknown length");
+        if (a.length < 0)
+            check(op, given[0] == Type(i64, {}) && a.xs == 0 && a.ys == 0,
+                  "a trip count that is not a rank-0 i64, or slices of an unknown length");
         for (std::size_t p = 1; p < layout.parameters(); ++p) {
             const Type& inner = body.type(static_cast<ValueId>(p));
-            check(op, (layout.is_x(p) ? stacked(inner, a.length) : inner) == given[layout.operand_of(p)], "a parameter of the body does not fit its operand");
+            check(op, (layout.is_x(p) ? stacked(inner, a.length) : inner) == given[layout.operand_of(p)],
+                  "a parameter of the body does not fit its operand");
             check(op, inner.is_accumulator() == layout.is_accumulator(p), "accumulators stand outside of their group");
             check(op, !(layout.is_invariant(p) && inner.is_stack()), "a stack as invariant");
         }
@@ -226,24 +244,31 @@ private:
         switch (op.code) {
         case OpCode::accumulator_zeros: return check(op, accumulator(op.result()), "the result is not an accumulator");
         case OpCode::accumulator_add:
-            return check(op, accumulator(op.operands[0]) && type(op.operands[0]) == type(op.result()) && type(op.operands[1]) == type(op.result()).as_tensor(),
+            return check(op,
+                         accumulator(op.operands[0]) && type(op.operands[0]) == type(op.result()) &&
+                             type(op.operands[1]) == type(op.result()).as_tensor(),
                          "accumulator and summand do not fit");
         case OpCode::accumulator_add_at:
-            return check(op, accumulator(op.operands[0]) && type(op.operands[0]) == type(op.result()) &&
-                                 type(op.operands[1]).rank() == type(op.result()).rank() && op.operands.size() == 2 + type(op.result()).rank(),
+            return check(op,
+                         accumulator(op.operands[0]) && type(op.operands[0]) == type(op.result()) &&
+                             type(op.operands[1]).rank() == type(op.result()).rank() && op.operands.size() == 2 + type(op.result()).rank(),
                          "accumulator, update and starts do not fit");
         case OpCode::accumulator_scatter_add:
-            return check(op, accumulator(op.operands[0]) && type(op.operands[0]) == type(op.result()), "the operand is not the result's accumulator");
+            return check(op, accumulator(op.operands[0]) && type(op.operands[0]) == type(op.result()),
+                         "the operand is not the result's accumulator");
         case OpCode::freeze:
-            return check(op, accumulator(op.operands[0]) && type(op.operands[0]).as_tensor() == type(op.result()), "not an accumulator frozen to its tensor");
+            return check(op, accumulator(op.operands[0]) && type(op.operands[0]).as_tensor() == type(op.result()),
+                         "not an accumulator frozen to its tensor");
         case OpCode::stack_empty: return check(op, type(op.result()).is_stack(), "the result is not a stack");
         case OpCode::stack_push: {
             const Type& stack = type(op.operands[0]);
-            return check(op, stack.is_stack() && stack == type(op.result()) && types(std::span(op.operands).subspan(1)) == stack.members(), "stack and values do not fit");
+            return check(op, stack.is_stack() && stack == type(op.result()) && types(std::span(op.operands).subspan(1)) == stack.members(),
+                         "stack and values do not fit");
         }
         case OpCode::stack_pop: {
             const Type& stack = type(op.operands[0]);
-            check(op, stack.is_stack() && op.result_count == 1 + stack.members().size() && type(op.result()) == stack, "stack and results do not fit");
+            check(op, stack.is_stack() && op.result_count == 1 + stack.members().size() && type(op.result()) == stack,
+                  "stack and results do not fit");
             for (std::size_t i = 0; i < stack.members().size(); ++i)
                 check(op, type(op.result(static_cast<std::uint32_t>(1 + i))) == stack.members()[i], "stack and results do not fit");
             return;
@@ -261,7 +286,8 @@ private:
         };
         for (const Op& op : f_.ops())
             for (ValueId v : op.operands) check(op, use(v), "an accumulator or stack is used twice");
-        for (ValueId v : f_.results()) internal_check(use(v), "verify: @" + f_.name() + " returns an accumulator or stack that is used twice");
+        for (ValueId v : f_.results())
+            internal_check(use(v), "verify: @" + f_.name() + " returns an accumulator or stack that is used twice");
     }
 
     const Function& f_;

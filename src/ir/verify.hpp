@@ -3,9 +3,9 @@
 
 namespace stithy::ir {
 
-/// Checks the structure of a function and its regions: values defined before use, numbers and kinds of operands, attributes, regions and results per operation, signatures
-/// of regions, accumulators and stacks used at most once, linear parameters used linearly only. Throws InternalError that shows the operation.
-/// Shapes and dtypes of plain operations are checked by ops::verify_types.
+/// Checks the structure of a function and its regions: values defined before use, numbers and kinds of operands, attributes, regions and
+/// results per operation, signatures of regions, accumulators and stacks used at most once, linear parameters used linearly only. Throws
+/// InternalError that shows the operation. Shapes and dtypes of plain operations are checked by ops::verify_types.
 void verify(const Function& function);
 
 /// Checks that what depends on the marked parameters is used linearly only; returns which results depend on them. Part of `verify`.

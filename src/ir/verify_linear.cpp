@@ -10,9 +10,9 @@ using Mask = std::vector<bool>;
 
 /// How an operation treats operands that depend on linear parameters.
 enum class Use : std::uint8_t {
-    none,    ///< not linear in any operand
-    each,    ///< linear in all operands together: sums, selections of places
-    one,     ///< linear in one operand at a time: products
+    none, ///< not linear in any operand
+    each, ///< linear in all operands together: sums, selections of places
+    one,  ///< linear in one operand at a time: products
 };
 struct LinearUse {
     Use use = Use::none;
@@ -72,7 +72,9 @@ public:
     }
 
 private:
-    [[noreturn]] void fail(const Op& op, std::string_view text) const { internal_error("verify: " + std::string(text) + ": " + describe(f_, op)); }
+    [[noreturn]] void fail(const Op& op, std::string_view text) const {
+        internal_error("verify: " + std::string(text) + ": " + describe(f_, op));
+    }
 
     void step(const Op& op) {
         Mask operands;
@@ -94,7 +96,8 @@ private:
         const LinearUse use = linear_use(op);
         if (use.use == Use::none) fail(op, "a linear value is used by an operation that is not linear");
         for (std::size_t i = 0; i < operands.size(); ++i)
-            if (operands[i] && (i < use.first || i - use.first >= use.count)) fail(op, "a linear value stands where the operation is not linear");
+            if (operands[i] && (i < use.first || i - use.first >= use.count))
+                fail(op, "a linear value stands where the operation is not linear");
         if (use.use == Use::one && operands[0] && operands[1]) fail(op, "a product of two linear values");
         if (!op.regions.empty() && !is_linear_region(*op.regions[0])) fail(op, "a linear value meets a region that is not linear");
         if (op.code == OpCode::add || op.code == OpCode::subtract)

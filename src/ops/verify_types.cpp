@@ -17,7 +17,8 @@ std::string list_text(std::span<const Type> types) {
 void check_types(const Op& op, std::span<const Type> operands, std::span<const Type> results) {
     const auto inferred = infer(op.code, operands, op.attr, op.regions, results, op.location);
     if (std::equal(inferred.begin(), inferred.end(), results.begin(), results.end())) return;
-    fail(ir::name(op.code), "stated results " + list_text(results) + ", expected " + list_text({inferred.begin(), inferred.end()}), op.location);
+    fail(ir::name(op.code), "stated results " + list_text(results) + ", expected " + list_text({inferred.begin(), inferred.end()}),
+         op.location);
 }
 
 void verify_types(const ir::Function& function) {

@@ -19,22 +19,23 @@ struct Close {
 using File = std::unique_ptr<std::FILE, Close>;
 
 constexpr std::array<std::pair<std::string_view, DType>, dtype_count> codes = {{{"b1", boolean},
-                                                                               {"i1", i8},
-                                                                               {"i2", i16},
-                                                                               {"i4", i32},
-                                                                               {"i8", i64},
-                                                                               {"u1", u8},
-                                                                               {"u2", u16},
-                                                                               {"u4", u32},
-                                                                               {"u8", u64},
-                                                                               {"f4", f32},
-                                                                               {"f8", f64}}};
+                                                                                {"i1", i8},
+                                                                                {"i2", i16},
+                                                                                {"i4", i32},
+                                                                                {"i8", i64},
+                                                                                {"u1", u8},
+                                                                                {"u2", u16},
+                                                                                {"u4", u32},
+                                                                                {"u8", u64},
+                                                                                {"f4", f32},
+                                                                                {"f8", f64}}};
 
 DType dtype_of_descriptor(std::string_view descriptor, std::string_view name) {
     const std::string_view kind = descriptor.empty() ? descriptor : descriptor.substr(1);
     for (const auto& [code, dtype] : codes) {
         if (kind != code) continue;
-        if (descriptor[0] == '>' && dtype.size() > 1) refuse(name, "big-endian data ('" + std::string(descriptor) + "'); save it as little-endian");
+        if (descriptor[0] == '>' && dtype.size() > 1)
+            refuse(name, "big-endian data ('" + std::string(descriptor) + "'); save it as little-endian");
         return dtype;
     }
     refuse(name, "dtype '" + std::string(descriptor) + "' is not supported (bool, integers of 8 to 64 bits, f4 and f8 are)");
@@ -74,7 +75,8 @@ public:
         for (char c : v.substr(1, end)) {
             if (c >= '0' && c <= '9') {
                 digits = true;
-                if (__builtin_mul_overflow(extent, 10, &extent) || __builtin_add_overflow(extent, c - '0', &extent)) refuse(name_, "shape too large");
+                if (__builtin_mul_overflow(extent, 10, &extent) || __builtin_add_overflow(extent, c - '0', &extent))
+                    refuse(name_, "shape too large");
             } else if (c == ',' || c == ')') {
                 if (digits) shape.dims().push_back(extent);
                 extent = 0;
@@ -131,10 +133,12 @@ NpyArray parse_npy(std::span<const std::byte> file, std::string_view name) {
     if (empty) wanted = 0;
     const std::span<const std::byte> data = file.subspan(start + length);
     if (data.size() < wanted)
-        refuse(name, "truncated .npy file: " + std::to_string(data.size()) + " bytes of data, " + std::to_string(wanted) + " expected for " +
-                         std::string(array.dtype.name()) + array.shape.str());
-    if (header.fortran_order() && array.shape.rank() > 1) array.bytes = transposed(data.first(wanted), array.shape, array.dtype.size());
-    else array.bytes.assign(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(wanted));
+        refuse(name, "truncated .npy file: " + std::to_string(data.size()) + " bytes of data, " + std::to_string(wanted) +
+                         " expected for " + std::string(array.dtype.name()) + array.shape.str());
+    if (header.fortran_order() && array.shape.rank() > 1)
+        array.bytes = transposed(data.first(wanted), array.shape, array.dtype.size());
+    else
+        array.bytes.assign(data.begin(), data.begin() + static_cast<std::ptrdiff_t>(wanted));
     if (array.dtype.is_bool())
         for (std::byte& b : array.bytes) b = b == std::byte{0} ? b : std::byte{1};
     return array;
@@ -160,9 +164,12 @@ void write_npy(const std::string& path, DType dtype, const Shape& shape, std::sp
         if (d == dtype) code = c;
     std::string extents;
     for (std::int64_t e : shape) extents += std::to_string(e) + ", ";
-    if (shape.rank() > 1) extents.resize(extents.size() - 2);
-    else if (shape.rank() == 1) extents.pop_back();
-    std::string header = "{'descr': '" + std::string(dtype.size() == 1 ? "|" : "<") + std::string(code) + "', 'fortran_order': False, 'shape': (" + extents + "), }";
+    if (shape.rank() > 1)
+        extents.resize(extents.size() - 2);
+    else if (shape.rank() == 1)
+        extents.pop_back();
+    std::string header = "{'descr': '" + std::string(dtype.size() == 1 ? "|" : "<") + std::string(code) +
+                         "', 'fortran_order': False, 'shape': (" + extents + "), }";
     while ((10 + header.size() + 1) % 64 != 0) header += ' ';
     header += '\n';
     std::string start("\x93NUMPY\x01\x00", 8);

@@ -17,7 +17,8 @@ struct NpyArray {
     std::vector<std::byte> bytes;
 };
 
-/// Reads NumPy's .npy, versions 1 to 3, of C or Fortran order. Throws Error naming the file: missing, damaged or truncated, big-endian, or a dtype that is not there.
+/// Reads NumPy's .npy, versions 1 to 3, of C or Fortran order. Throws Error naming the file: missing, damaged or truncated, big-endian, or
+/// a dtype that is not there.
 NpyArray read_npy(const std::string& path);
 /// The same from memory; `name` is for messages.
 NpyArray parse_npy(std::span<const std::byte> file, std::string_view name);

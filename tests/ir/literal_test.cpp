@@ -49,7 +49,8 @@ TEST(Literals, ListsAndHex) {
 }
 
 TEST(Literals, AreReadBackBitByBit) {
-    const double doubles[] = {0.0, -0.0, 1.0, 0.1, 1e300, -5e-324, 1.7976931348623157e308, 123456789.0, std::numeric_limits<double>::infinity(), std::nan("7")};
+    const double doubles[] = {
+        0.0, -0.0, 1.0, 0.1, 1e300, -5e-324, 1.7976931348623157e308, 123456789.0, std::numeric_limits<double>::infinity(), std::nan("7")};
     for (double d : doubles) {
         const Literal wide = Literal::splat(Type(f64, {}), d);
         EXPECT_EQ(printed_and_read(wide), wide) << d;

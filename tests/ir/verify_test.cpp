@@ -17,7 +17,8 @@ struct Broken {
     explicit Broken(std::initializer_list<Type> types) {
         for (const Type& t : types) parameters.push_back(builder.parameter(t));
     }
-    ValueId add(OpCode code, std::vector<ValueId> operands, std::vector<Type> results, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {}) {
+    ValueId add(OpCode code, std::vector<ValueId> operands, std::vector<Type> results, AttrPtr attr = nullptr,
+                std::vector<FunctionPtr> regions = {}) {
         Op op;
         op.code = code;
         op.operands = std::move(operands);
@@ -189,7 +190,8 @@ std::string says_of(const std::string& text) {
 }
 
 std::string linear(const std::string& body) {
-    return says_of("func.func @main(%x: tensor<f64>, %t: tensor<f64> {stithy.linear}, %n: tensor<i64>) -> tensor<f64> {\n" + body + "\n return %0 : tensor<f64>\n}");
+    return says_of("func.func @main(%x: tensor<f64>, %t: tensor<f64> {stithy.linear}, %n: tensor<i64>) -> tensor<f64> {\n" + body +
+                   "\n return %0 : tensor<f64>\n}");
 }
 
 TEST(VerifyLinear, LinearUses) {
@@ -199,21 +201,27 @@ TEST(VerifyLinear, LinearUses) {
     EXPECT_NE(linear("%0 = stablehlo.sine %t : tensor<f64>").find("not linear"), std::string::npos);
     EXPECT_NE(linear("%0 = stablehlo.divide %x, %t : tensor<f64>").find("where the operation is not linear"), std::string::npos);
     EXPECT_NE(linear("%0 = stablehlo.multiply %t, %t : tensor<f64>").find("a product of two linear values"), std::string::npos);
-    EXPECT_NE(linear("%c = stablehlo.constant dense<1.0> : tensor<f64>\n%0 = stablehlo.add %t, %c : tensor<f64>").find("plus a constant"), std::string::npos);
+    EXPECT_NE(linear("%c = stablehlo.constant dense<1.0> : tensor<f64>\n%0 = stablehlo.add %t, %c : tensor<f64>").find("plus a constant"),
+              std::string::npos);
 }
 
 TEST(VerifyLinear, FollowsRegions) {
     const auto loop = [](const std::string& body) {
-        return "%0 = stithy.loop length = 3 counter(%i) invariants(%k = %t : tensor<f64>) carries(%c = %x : tensor<f64>) -> (tensor<f64>) {\n" + body +
-               "\nstithy.yield %r : tensor<f64>\n}";
+        return "%0 = stithy.loop length = 3 counter(%i) invariants(%k = %t : tensor<f64>) carries(%c = %x : tensor<f64>) -> (tensor<f64>) "
+               "{\n" +
+               body + "\nstithy.yield %r : tensor<f64>\n}";
     };
     EXPECT_EQ(linear(loop("%r = stablehlo.add %c, %k : tensor<f64>")), "fine");
-    EXPECT_NE(linear(loop("%s = stablehlo.add %c, %k : tensor<f64>\n%r = stablehlo.multiply %s, %c : tensor<f64>")).find("a product of two linear values"), std::string::npos);
-    EXPECT_NE(linear("%p = stablehlo.compare LT, %n, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>\n%0 = \"stablehlo.if\"(%p) ({\nstablehlo.return %t : tensor<f64>\n}, {\n"
+    EXPECT_NE(linear(loop("%s = stablehlo.add %c, %k : tensor<f64>\n%r = stablehlo.multiply %s, %c : tensor<f64>"))
+                  .find("a product of two linear values"),
+              std::string::npos);
+    EXPECT_NE(linear("%p = stablehlo.compare LT, %n, %n : (tensor<i64>, tensor<i64>) -> tensor<i1>\n%0 = \"stablehlo.if\"(%p) "
+                     "({\nstablehlo.return %t : tensor<f64>\n}, {\n"
                      "%1 = stablehlo.tanh %t : tensor<f64>\nstablehlo.return %1 : tensor<f64>\n}) : (tensor<i1>) -> tensor<f64>")
                   .find("not linear"),
               std::string::npos);
-    EXPECT_NE(linear("%0 = stablehlo.while(%c = %t) : tensor<f64> cond {\n%p = stablehlo.compare LT, %c, %x : (tensor<f64>, tensor<f64>) -> tensor<i1>\n"
+    EXPECT_NE(linear("%0 = stablehlo.while(%c = %t) : tensor<f64> cond {\n%p = stablehlo.compare LT, %c, %x : (tensor<f64>, tensor<f64>) "
+                     "-> tensor<i1>\n"
                      "stablehlo.return %p : tensor<i1>\n} do {\nstablehlo.return %c : tensor<f64>\n}")
                   .find("not linear"),
               std::string::npos);
@@ -221,7 +229,10 @@ TEST(VerifyLinear, FollowsRegions) {
 
 TEST(Equal, SeesEveryDifference) {
     const auto read = [](const std::string& op, const std::string& type = "tensor<2xf64>") {
-        return parse("func.func @main(%x: " + type + ", %y: " + type + ") -> " + type + " {\n%0 = " + op + " : " + type + "\nreturn %0 : " + type + "\n}", "t").main();
+        return parse("func.func @main(%x: " + type + ", %y: " + type + ") -> " + type + " {\n%0 = " + op + " : " + type +
+                         "\nreturn %0 : " + type + "\n}",
+                     "t")
+            .main();
     };
     const FunctionPtr one = read("stablehlo.add %x, %y");
     EXPECT_TRUE(equal(*one, *read("stablehlo.add %x, %y")));

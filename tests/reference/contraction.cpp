@@ -9,7 +9,9 @@ using ir::OpCode;
 using ir::Type;
 
 namespace {
-bool contains(const Dims& dims, std::size_t axis) { return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(axis)) != dims.end(); }
+bool contains(const Dims& dims, std::size_t axis) {
+    return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(axis)) != dims.end();
+}
 
 Dims free_axes(std::size_t rank, const Dims& batch, const Dims& contract) {
     Dims axes;

@@ -26,8 +26,8 @@ public:
             results = step(op, types, operands);
             internal_check(results.size() == types.size(), "reference: wrong number of results of " + std::string(ir::name(op.code)));
             for (std::size_t r = 0; r < types.size(); ++r)
-                internal_check(results[r].type == types[r], "reference: " + std::string(ir::name(op.code)) + " gave " + results[r].type.str() +
-                                                                ", declared " + types[r].str());
+                internal_check(results[r].type == types[r], "reference: " + std::string(ir::name(op.code)) + " gave " +
+                                                                results[r].type.str() + ", declared " + types[r].str());
             frame.insert(frame.end(), results.begin(), results.end());
         }
         Values results;
@@ -68,10 +68,11 @@ private:
         case OpCode::accumulator_add_at: return {add_at(types[0], operands)};
         case OpCode::accumulator_scatter_add: {
             std::vector<std::uint64_t> sum = *operands[0].bits;
-            scatter_places(op.get<ir::ScatterAttr>(), types[0].shape(), operands[1], operands[2].shape(), [&](std::int64_t u, std::int64_t place) {
-                auto& to = sum[static_cast<std::size_t>(place)];
-                to = binary(OpCode::add, types[0].dtype(), to, operands[2][u]);
-            });
+            scatter_places(op.get<ir::ScatterAttr>(), types[0].shape(), operands[1], operands[2].shape(),
+                           [&](std::int64_t u, std::int64_t place) {
+                               auto& to = sum[static_cast<std::size_t>(place)];
+                               to = binary(OpCode::add, types[0].dtype(), to, operands[2][u]);
+                           });
             return {tensor(types[0], std::move(sum))};
         }
         case OpCode::freeze: return {Value{types[0], operands[0].bits, nullptr}};
@@ -124,9 +125,11 @@ private:
         const std::int64_t length = a.length < 0 ? std::max<std::int64_t>(0, to_int(i64, operands[0][0])) : a.length;
         const auto fixed = static_cast<std::size_t>(a.invariants), state_count = static_cast<std::size_t>(a.carries + a.accumulators);
         const auto xs = static_cast<std::size_t>(a.xs), ys = static_cast<std::size_t>(a.ys);
-        const Values invariants(operands.begin() + static_cast<std::ptrdiff_t>(next), operands.begin() + static_cast<std::ptrdiff_t>(next + fixed));
+        const Values invariants(operands.begin() + static_cast<std::ptrdiff_t>(next),
+                                operands.begin() + static_cast<std::ptrdiff_t>(next + fixed));
         next += fixed;
-        Values state(operands.begin() + static_cast<std::ptrdiff_t>(next), operands.begin() + static_cast<std::ptrdiff_t>(next + state_count));
+        Values state(operands.begin() + static_cast<std::ptrdiff_t>(next),
+                     operands.begin() + static_cast<std::ptrdiff_t>(next + state_count));
         next += state_count;
         std::vector<std::vector<std::uint64_t>> stacked(ys);
         for (std::size_t y = 0; y < ys; ++y) stacked[y].resize(static_cast<std::size_t>(types[state_count + y].elements()));
@@ -176,7 +179,8 @@ std::vector<ir::Literal> evaluate(const ir::Function& function, std::span<const 
     Values values;
     for (std::size_t i = 0; i < arguments.size(); ++i) {
         Value v = from_literal(arguments[i]);
-        internal_check(v.type == function.type(static_cast<ir::ValueId>(i)).as_tensor(), "reference: argument " + std::to_string(i) + " is " + v.type.str());
+        internal_check(v.type == function.type(static_cast<ir::ValueId>(i)).as_tensor(),
+                       "reference: argument " + std::to_string(i) + " is " + v.type.str());
         v.type = function.type(static_cast<ir::ValueId>(i));
         values.push_back(std::move(v));
     }

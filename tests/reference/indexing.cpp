@@ -7,7 +7,9 @@
 namespace stithy::reference {
 
 namespace {
-bool contains(const Dims& dims, std::size_t axis) { return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(axis)) != dims.end(); }
+bool contains(const Dims& dims, std::size_t axis) {
+    return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(axis)) != dims.end();
+}
 
 /// The part of `index` on the axes in `axes` (or those not in it).
 Dims part(const Dims& index, const Dims& axes, bool inside) {
@@ -25,7 +27,9 @@ std::int64_t index_at(const Value& indices, std::int64_t vector_dim, Dims batch,
 }
 
 /// Where a batching axis of the indices stands in the batch index (without the index vector's axis).
-std::size_t batch_place(std::int64_t axis, std::int64_t vector_dim) { return static_cast<std::size_t>(axis < vector_dim ? axis : axis - 1); }
+std::size_t batch_place(std::int64_t axis, std::int64_t vector_dim) {
+    return static_cast<std::size_t>(axis < vector_dim ? axis : axis - 1);
+}
 } // namespace
 
 Value gather(const ir::GatherAttr& a, const ir::Type& result, const Value& operand, const Value& indices) {
@@ -39,7 +43,8 @@ Value gather(const ir::GatherAttr& a, const ir::Type& result, const Value& opera
             at[axis] = std::clamp<std::int64_t>(start, 0, operand.shape()[axis] - a.slice_sizes[axis]);
         }
         for (std::size_t k = 0; k < a.operand_batching_dims.size(); ++k)
-            at[static_cast<std::size_t>(a.operand_batching_dims[k])] += batch[batch_place(a.start_indices_batching_dims[k], a.index_vector_dim)];
+            at[static_cast<std::size_t>(a.operand_batching_dims[k])] +=
+                batch[batch_place(a.start_indices_batching_dims[k], a.index_vector_dim)];
         std::size_t next = 0;
         for (std::size_t axis = 0; axis < rank; ++axis)
             if (!contains(a.collapsed_slice_dims, axis) && !contains(a.operand_batching_dims, axis)) at[axis] += offset[next++];
@@ -54,9 +59,11 @@ void scatter_places(const ir::ScatterAttr& a, const Shape& input, const Value& i
         const Dims batch = part(index, a.update_window_dims, false), window = part(index, a.update_window_dims, true);
         Dims at(input.rank(), 0);
         for (std::size_t k = 0; k < a.scatter_dims_to_operand_dims.size(); ++k)
-            at[static_cast<std::size_t>(a.scatter_dims_to_operand_dims[k])] += index_at(indices, a.index_vector_dim, batch, static_cast<std::int64_t>(k));
+            at[static_cast<std::size_t>(a.scatter_dims_to_operand_dims[k])] +=
+                index_at(indices, a.index_vector_dim, batch, static_cast<std::int64_t>(k));
         for (std::size_t k = 0; k < a.input_batching_dims.size(); ++k)
-            at[static_cast<std::size_t>(a.input_batching_dims[k])] += batch[batch_place(a.scatter_indices_batching_dims[k], a.index_vector_dim)];
+            at[static_cast<std::size_t>(a.input_batching_dims[k])] +=
+                batch[batch_place(a.scatter_indices_batching_dims[k], a.index_vector_dim)];
         std::size_t next = 0;
         for (std::size_t axis = 0; axis < input.rank(); ++axis)
             if (!contains(a.inserted_window_dims, axis) && !contains(a.input_batching_dims, axis)) at[axis] += window[next++];
@@ -69,15 +76,16 @@ Values scatter(const ir::Op& op, const Values& operands, const Apply& apply) {
     std::vector<std::vector<std::uint64_t>> out;
     for (std::size_t i = 0; i < n; ++i) out.push_back(*operands[i].bits);
     Values arguments(2 * n);
-    scatter_places(op.get<ir::ScatterAttr>(), operands[0].shape(), operands[n], operands[n + 1].shape(), [&](std::int64_t u, std::int64_t place) {
-        const auto to = static_cast<std::size_t>(place);
-        for (std::size_t i = 0; i < n; ++i) {
-            arguments[i] = filled(ir::Type(operands[i].dtype(), {}), out[i][to]);
-            arguments[n + i] = filled(ir::Type(operands[i].dtype(), {}), operands[n + 1 + i][u]);
-        }
-        const Values next = apply(*op.regions[0], arguments);
-        for (std::size_t i = 0; i < n; ++i) out[i][to] = next[i][0];
-    });
+    scatter_places(op.get<ir::ScatterAttr>(), operands[0].shape(), operands[n], operands[n + 1].shape(),
+                   [&](std::int64_t u, std::int64_t place) {
+                       const auto to = static_cast<std::size_t>(place);
+                       for (std::size_t i = 0; i < n; ++i) {
+                           arguments[i] = filled(ir::Type(operands[i].dtype(), {}), out[i][to]);
+                           arguments[n + i] = filled(ir::Type(operands[i].dtype(), {}), operands[n + 1 + i][u]);
+                       }
+                       const Values next = apply(*op.regions[0], arguments);
+                       for (std::size_t i = 0; i < n; ++i) out[i][to] = next[i][0];
+                   });
     Values values;
     for (std::size_t i = 0; i < n; ++i) values.push_back(tensor(operands[i].type, std::move(out[i])));
     return values;

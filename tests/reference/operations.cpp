@@ -14,9 +14,11 @@ namespace {
 Value bitcast(const Type& result, const Value& x) {
     const auto from = static_cast<std::int64_t>(x.dtype().size()), to = static_cast<std::int64_t>(result.dtype().size());
     std::vector<std::byte> bytes(static_cast<std::size_t>(x.elements() * from));
-    for (std::int64_t i = 0; i < x.elements(); ++i) std::memcpy(bytes.data() + i * from, &(*x.bits)[static_cast<std::size_t>(i)], static_cast<std::size_t>(from));
+    for (std::int64_t i = 0; i < x.elements(); ++i)
+        std::memcpy(bytes.data() + i * from, &(*x.bits)[static_cast<std::size_t>(i)], static_cast<std::size_t>(from));
     std::vector<std::uint64_t> bits(static_cast<std::size_t>(result.elements()));
-    for (std::size_t i = 0; i < bits.size(); ++i) std::memcpy(&bits[i], bytes.data() + i * static_cast<std::size_t>(to), static_cast<std::size_t>(to));
+    for (std::size_t i = 0; i < bits.size(); ++i)
+        std::memcpy(&bits[i], bytes.data() + i * static_cast<std::size_t>(to), static_cast<std::size_t>(to));
     return tensor(result, std::move(bits));
 }
 
@@ -93,7 +95,8 @@ Value reverse(const Dims& dims, const Type& result, const Value& x) {
 
 Value iota(std::size_t dim, const Type& result) {
     return generate(result, [&](const Dims& index) {
-        return result.dtype().is_floating() ? convert(i64, result.dtype(), static_cast<std::uint64_t>(index[dim])) : from_int(result.dtype(), index[dim]);
+        return result.dtype().is_floating() ? convert(i64, result.dtype(), static_cast<std::uint64_t>(index[dim]))
+                                            : from_int(result.dtype(), index[dim]);
     });
 }
 } // namespace
@@ -116,12 +119,18 @@ Value elementwise(const ir::Op& op, const Type& result, const Values& operands) 
     };
     const DType in = operands[0].dtype();
     for (std::size_t i = 0; i < out.size(); ++i) {
-        if (op.code == OpCode::convert) out[i] = convert(in, result.dtype(), at(0, i));
-        else if (op.code == OpCode::compare) out[i] = compare(op.get<ir::CompareAttr>(), in, at(0, i), at(1, i)) ? 1 : 0;
-        else if (op.code == OpCode::select) out[i] = at(0, i) ? at(1, i) : at(2, i);
-        else if (op.code == OpCode::clamp) out[i] = binary(OpCode::minimum, in, binary(OpCode::maximum, in, at(0, i), at(1, i)), at(2, i));
-        else if (ir::is_unary_elementwise(op.code)) out[i] = unary(op.code, in, at(0, i));
-        else out[i] = binary(op.code, in, at(0, i), at(1, i));
+        if (op.code == OpCode::convert)
+            out[i] = convert(in, result.dtype(), at(0, i));
+        else if (op.code == OpCode::compare)
+            out[i] = compare(op.get<ir::CompareAttr>(), in, at(0, i), at(1, i)) ? 1 : 0;
+        else if (op.code == OpCode::select)
+            out[i] = at(0, i) ? at(1, i) : at(2, i);
+        else if (op.code == OpCode::clamp)
+            out[i] = binary(OpCode::minimum, in, binary(OpCode::maximum, in, at(0, i), at(1, i)), at(2, i));
+        else if (ir::is_unary_elementwise(op.code))
+            out[i] = unary(op.code, in, at(0, i));
+        else
+            out[i] = binary(op.code, in, at(0, i), at(1, i));
     }
     return tensor(result, std::move(out));
 }

@@ -2,7 +2,8 @@
 #include "ir/attributes.hpp"
 #include "ir/opcode.hpp"
 
-/// Arithmetic on single elements given as bits (zero-extended, as ir::Literal keeps them): exact integers; floats in double, rounded once to the dtype.
+/// Arithmetic on single elements given as bits (zero-extended, as ir::Literal keeps them): exact integers; floats in double, rounded once
+/// to the dtype.
 namespace stithy::reference {
 
 double to_double(DType dtype, std::uint64_t bits);

@@ -6,7 +6,8 @@
 
 namespace stithy::reference {
 
-/// A value of the interpreter: the bits of each element (tensors and accumulators), or members (tuples; stacks: all pushed values in order).
+/// A value of the interpreter: the bits of each element (tensors and accumulators), or members (tuples; stacks: all pushed values in
+/// order).
 struct Value {
     ir::Type type;
     std::shared_ptr<const std::vector<std::uint64_t>> bits;

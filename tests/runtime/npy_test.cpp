@@ -66,14 +66,25 @@ TEST(Npy, SecondVersionAndOtherSpacing) {
 TEST(Npy, BadFilesAreNamed) {
     EXPECT_NE(error_of({}).find("x.npy: not a .npy file"), std::string::npos);
     EXPECT_NE(error_of(file_of(9, "{}", {})).find("unknown version"), std::string::npos);
-    EXPECT_NE(error_of(file_of(1, "{'descr': '>f8', 'fortran_order': False, 'shape': (1,)}", std::vector<unsigned char>(8))).find("big-endian"), std::string::npos);
-    EXPECT_NE(error_of(file_of(1, "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", std::vector<unsigned char>(16))).find("'<c16' is not supported"), std::string::npos);
-    EXPECT_NE(error_of(file_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", std::vector<unsigned char>(8))).find("8 bytes of data, 16 expected"), std::string::npos);
-    EXPECT_NE(error_of(file_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999)}", {})).find("shape too large"), std::string::npos);
-    EXPECT_NE(error_of(file_of(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", {})).find("structured"), std::string::npos);
+    EXPECT_NE(
+        error_of(file_of(1, "{'descr': '>f8', 'fortran_order': False, 'shape': (1,)}", std::vector<unsigned char>(8))).find("big-endian"),
+        std::string::npos);
+    EXPECT_NE(error_of(file_of(1, "{'descr': '<c16', 'fortran_order': False, 'shape': (1,)}", std::vector<unsigned char>(16)))
+                  .find("'<c16' is not supported"),
+              std::string::npos);
+    EXPECT_NE(error_of(file_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (2,)}", std::vector<unsigned char>(8)))
+                  .find("8 bytes of data, 16 expected"),
+              std::string::npos);
+    EXPECT_NE(
+        error_of(file_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (99999999999, 99999999999)}", {})).find("shape too large"),
+        std::string::npos);
+    EXPECT_NE(error_of(file_of(1, "{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (1,)}", {})).find("structured"),
+              std::string::npos);
     EXPECT_NE(error_of(file_of(1, "{'descr': '<f8'}", {})).find("damaged"), std::string::npos);
-    const std::vector<std::byte> good = file_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", std::vector<unsigned char>(8));
-    for (std::size_t n = 0; n < good.size(); ++n) EXPECT_NE(error_of({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n)}), "no error");
+    const std::vector<std::byte> good =
+        file_of(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (1,)}", std::vector<unsigned char>(8));
+    for (std::size_t n = 0; n < good.size(); ++n)
+        EXPECT_NE(error_of({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n)}), "no error");
     EXPECT_THROW((void)read_npy("/nowhere/x.npy"), Error);
     EXPECT_THROW(write_npy("/nowhere/x.npy", f64, {}, {}), Error);
 }

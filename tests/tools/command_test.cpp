@@ -91,10 +91,13 @@ TEST_F(Command, RunGivesGradients) {
 }
 
 TEST_F(Command, GradientsThroughALoopOfUnknownLengthGoForward) {
-    const std::string program = file("w.mlir", "func.func @main(%x: tensor<f64>) -> tensor<f64> {\n  %one = stablehlo.constant dense<100.0> : tensor<f64>\n"
-                                               "  %0 = stablehlo.while(%y = %x) : tensor<f64> cond {\n    %1 = stablehlo.compare LT, %y, %one : (tensor<f64>, tensor<f64>) -> tensor<i1>\n"
-                                               "    stablehlo.return %1 : tensor<i1>\n  } do {\n    %2 = stablehlo.multiply %y, %x : tensor<f64>\n    stablehlo.return %2 : tensor<f64>\n  }\n"
-                                               "  return %0 : tensor<f64>\n}\n");
+    const std::string program =
+        file("w.mlir", "func.func @main(%x: tensor<f64>) -> tensor<f64> {\n  %one = stablehlo.constant dense<100.0> : tensor<f64>\n"
+                       "  %0 = stablehlo.while(%y = %x) : tensor<f64> cond {\n    %1 = stablehlo.compare LT, %y, %one : (tensor<f64>, "
+                       "tensor<f64>) -> tensor<i1>\n"
+                       "    stablehlo.return %1 : tensor<i1>\n  } do {\n    %2 = stablehlo.multiply %y, %x : tensor<f64>\n    "
+                       "stablehlo.return %2 : tensor<f64>\n  }\n"
+                       "  return %0 : tensor<f64>\n}\n");
     const Outcome o = stithy({"run", program, "--grad", "0", "--arg", npy<double>("x.npy", {}, {3}), "--out", path("out")});
     EXPECT_EQ(o.status, 0) << o.err;
     EXPECT_EQ(values<double>("out/g0.npy"), (std::vector<double>{5 * 81})); // the loop gives x^5
@@ -102,9 +105,11 @@ TEST_F(Command, GradientsThroughALoopOfUnknownLengthGoForward) {
 
 TEST_F(Command, TuplesAreTakenApart) {
     const std::string program =
-        file("t.mlir", "func.func private @pair(%x: tensor<f64>) -> tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>> {\n  %0 = stablehlo.add %x, %x : tensor<f64>\n"
+        file("t.mlir", "func.func private @pair(%x: tensor<f64>) -> tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>> {\n  %0 = "
+                       "stablehlo.add %x, %x : tensor<f64>\n"
                        "  %c = stablehlo.constant dense<5> : tensor<i32>\n  %1 = stablehlo.tuple %0, %c : tuple<tensor<f64>, tensor<i32>>\n"
-                       "  %2 = stablehlo.tuple %x, %1 : tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n  return %2 : tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n}\n"
+                       "  %2 = stablehlo.tuple %x, %1 : tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n  return %2 : "
+                       "tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n}\n"
                        "func.func public @main(%x: tensor<f64>) -> tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>> {\n"
                        "  %0 = call @pair(%x) : (tensor<f64>) -> tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n"
                        "  return %0 : tuple<tensor<f64>, tuple<tensor<f64>, tensor<i32>>>\n}\n");
@@ -145,20 +150,30 @@ TEST_F(Command, WrongInputsAreNamed) {
     says({"run", program, "--arg", x, "--arg", x, "--grad", "2"}, "--grad 2: @main has 2 arguments");
     says({"run", file("b.mlir", std::string("ML\xEFR\x06", 5))}, "bytecode");
     says({"run", file("d.mlir", "func.func @main() {\n  %0 = stablehlo.frob\n")}, "d.mlir:2:8: not supported: stablehlo.frob");
-    says({"run", file("t.mlir", "func.func @main(%x: tensor<2xf32>) {\n  %0 = stablehlo.slice %x [0:9] : (tensor<2xf32>) -> tensor<9xf32>\n  return\n}"), "--arg", x}, "t.mlir:2:8: slice");
-    says({"run", file("c.mlir", "func.func @main(%x: tensor<3xf64>) -> tensor<3xf64> {\n  %0 = stablehlo.custom_call @mine(%x) : (tensor<3xf64>) -> tensor<3xf64>\n"
-                                "  return %0 : tensor<3xf64>\n}"), "--arg", x}, "custom_call @mine");
+    says({"run",
+          file("t.mlir",
+               "func.func @main(%x: tensor<2xf32>) {\n  %0 = stablehlo.slice %x [0:9] : (tensor<2xf32>) -> tensor<9xf32>\n  return\n}"),
+          "--arg", x},
+         "t.mlir:2:8: slice");
+    says({"run",
+          file("c.mlir", "func.func @main(%x: tensor<3xf64>) -> tensor<3xf64> {\n  %0 = stablehlo.custom_call @mine(%x) : (tensor<3xf64>) "
+                         "-> tensor<3xf64>\n"
+                         "  return %0 : tensor<3xf64>\n}"),
+          "--arg", x},
+         "custom_call @mine");
 }
 
 TEST_F(Command, CheckCounts) {
     const auto program = [](const std::string& type, const std::string& a, const std::string& b, const std::string& check) {
-        return "func.func @main() {\n %0 = stablehlo.constant dense<" + a + "> : " + type + "\n %1 = stablehlo.constant dense<" + b + "> : " + type +
-               "\n stablehlo.custom_call @check." + check + "(%0, %1) {has_side_effect = true} : (" + type + ", " + type + ") -> ()\n return\n}\n";
+        return "func.func @main() {\n %0 = stablehlo.constant dense<" + a + "> : " + type + "\n %1 = stablehlo.constant dense<" + b +
+               "> : " + type + "\n stablehlo.custom_call @check." + check + "(%0, %1) {has_side_effect = true} : (" + type + ", " + type +
+               ") -> ()\n return\n}\n";
     };
     std::filesystem::create_directories(path("good/deep"));
     (void)file("good/equal.mlir", program("tensor<2xi32>", "[1, 2]", "[1, 2]", "expect_eq"));
     (void)file("good/deep/close.mlir", program("tensor<f32>", "0x3F800000", "0x3F800003", "expect_close"));
-    (void)file("good/almost.mlir", program("tensor<2xf64>", "[1.0, 0x7FF8000000000000]", "[1.0009, 0x7FF8000000000001]", "expect_almost_eq"));
+    (void)file("good/almost.mlir",
+               program("tensor<2xf64>", "[1.0, 0x7FF8000000000000]", "[1.0009, 0x7FF8000000000001]", "expect_almost_eq"));
     (void)file("good/zeros.mlir", program("tensor<f64>", "-0.0", "0.0", "expect_close"));
     (void)file("good/half.mlir", program("tensor<f16>", "1.0", "1.0", "expect_eq"));
     (void)file("good/note.txt", "not a program");
@@ -174,7 +189,9 @@ TEST_F(Command, CheckCounts) {
     (void)file("bad/nothing.mlir", "func.func @main() {\n return\n}");
     const Outcome bad = stithy({"check", path("bad"), path("good/equal.mlir")});
     EXPECT_EQ(bad.status, 1);
-    EXPECT_NE(bad.out.find("ulp.mlir: check 0: 1 of 1 elements differ, the first at []: 1, expected 1.00000048 (4 units in the last place apart, allowed 3)"), std::string::npos)
+    EXPECT_NE(bad.out.find("ulp.mlir: check 0: 1 of 1 elements differ, the first at []: 1, expected 1.00000048 (4 units in the last place "
+                           "apart, allowed 3)"),
+              std::string::npos)
         << bad.out;
     EXPECT_NE(bad.out.find("broken.mlir:1:"), std::string::npos) << bad.out;
     EXPECT_NE(bad.out.find("the program checks nothing"), std::string::npos);
@@ -184,7 +201,8 @@ TEST_F(Command, CheckCounts) {
 }
 
 TEST_F(Command, HelpIsThere) {
-    for (const std::vector<std::string>& words : {std::vector<std::string>{"--help"}, {"run", "--help"}, {"check", "--help"}, {"show", "--help"}, {"doctor", "--help"}}) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"--help"}, {"run", "--help"}, {"check", "--help"}, {"show", "--help"}, {"doctor", "--help"}}) {
         const Outcome o = stithy(words);
         EXPECT_EQ(o.status, 0);
         EXPECT_NE(o.out.find("Usage"), std::string::npos);

@@ -71,7 +71,8 @@ std::optional<std::string> run_checks(const std::string& path, Backend& backend)
     const std::vector<ir::Literal> outputs = backend.run(program.function, {});
     for (std::size_t i = 0; i < program.checks.size(); ++i) {
         const Check& check = program.checks[i];
-        if (auto text = difference(check, outputs.at(check.actual), outputs.at(check.expected))) return "check " + std::to_string(i) + ": " + *text;
+        if (auto text = difference(check, outputs.at(check.actual), outputs.at(check.expected)))
+            return "check " + std::to_string(i) + ": " + *text;
     }
     return std::nullopt;
 }
@@ -102,7 +103,8 @@ int check_programs(const CheckOptions& options, Backend& backend) {
     }
     std::vector<std::pair<std::string, std::size_t>> groups(missing.begin(), missing.end());
     std::stable_sort(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
-    for (const auto& [thing, count] : groups) std::cout << "not supported, " << count << (count == 1 ? " program: " : " programs: ") << thing << '\n';
+    for (const auto& [thing, count] : groups)
+        std::cout << "not supported, " << count << (count == 1 ? " program: " : " programs: ") << thing << '\n';
     std::cout << "passed " << passed << ", failed " << failed << ", not supported " << unsupported << std::endl;
     return failed == 0 && passed != 0 ? 0 : 1;
 }

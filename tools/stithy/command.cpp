@@ -23,9 +23,14 @@ struct Commands {
 void add_run(CLI::App& app, Commands& c) {
     CLI::App* run = app.add_subcommand("run", "Run a StableHLO program on .npy files");
     run->add_option("FILE", c.run.program, "StableHLO text with a function @main")->required();
-    run->add_option("--arg", c.run.arguments, "A .npy file for each argument of @main, in order (repeat the option)")->allow_extra_args(false)->type_name("FILE.npy");
-    run->add_option("--out", c.run.out, "Write the results to DIR/out0.npy, ... (gradients: DIR/g0.npy, ...); without it they are printed")->type_name("DIR");
-    run->add_option("--grad", c.grad, "Instead of the results: the gradient of the sum of all float results by these arguments (0,2)")->delimiter(',')->type_name("I,J,...");
+    run->add_option("--arg", c.run.arguments, "A .npy file for each argument of @main, in order (repeat the option)")
+        ->allow_extra_args(false)
+        ->type_name("FILE.npy");
+    run->add_option("--out", c.run.out, "Write the results to DIR/out0.npy, ... (gradients: DIR/g0.npy, ...); without it they are printed")
+        ->type_name("DIR");
+    run->add_option("--grad", c.grad, "Instead of the results: the gradient of the sum of all float results by these arguments (0,2)")
+        ->delimiter(',')
+        ->type_name("I,J,...");
     run->footer("Example: stithy run model.mlir --arg x.npy --arg w.npy --out results");
 }
 
@@ -33,14 +38,17 @@ void add_check(CLI::App& app, Commands& c) {
     CLI::App* check = app.add_subcommand("check", "Run programs that check themselves (check.expect_eq, expect_close, expect_almost_eq)");
     check->add_option("PATH", c.check.paths, "Files, or folders that are searched for *.mlir")->required()->check(CLI::ExistingPath);
     check->add_flag("--list", c.check.list_unsupported, "Name each program that is not supported, too");
-    check->footer("Prints a line for each failure, then counts: passed, failed, not supported. The exit status is 0 when nothing failed and something passed.");
+    check->footer("Prints a line for each failure, then counts: passed, failed, not supported. The exit status is 0 when nothing failed "
+                  "and something passed.");
 }
 
 void add_show(CLI::App& app, Commands& c) {
     CLI::App* show = app.add_subcommand("show", "Print a program on its way to machine code");
     show->add_option("FILE", c.show.program, "StableHLO text with a function @main")->required();
     show->add_option("--stage", c.show.stage, "What to print (default: optimized): " + stage_names())->type_name("NAME");
-    show->add_option("--grad", c.grad, "The gradient of the sum of all float results by these arguments (0,2), instead of the program")->delimiter(',')->type_name("I,J,...");
+    show->add_option("--grad", c.grad, "The gradient of the sum of all float results by these arguments (0,2), instead of the program")
+        ->delimiter(',')
+        ->type_name("I,J,...");
 }
 
 /// The chosen command.

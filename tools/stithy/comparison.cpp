@@ -16,7 +16,8 @@ const char* setting(const std::string& config, std::string_view name) {
     return equals == std::string::npos ? nullptr : config.c_str() + equals + 1;
 }
 
-/// Distance in units of the last place; 0 between the zeros and between NaNs, the largest number between unlike infinities or NaN and number.
+/// Distance in units of the last place; 0 between the zeros and between NaNs, the largest number between unlike infinities or NaN and
+/// number.
 std::uint64_t ulp_distance(DType dtype, std::uint64_t a, std::uint64_t b, double x, double y) {
     constexpr std::uint64_t far = std::numeric_limits<std::uint64_t>::max();
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y) ? 0 : far;
@@ -66,10 +67,14 @@ std::string index_text(std::int64_t i, const Shape& shape) {
 
 std::optional<Check> check_of(const ir::CustomCallAttr& call) {
     Check check;
-    if (call.target == "check.expect_eq") check.kind = Check::equal;
-    else if (call.target == "check.expect_close") check.kind = Check::close;
-    else if (call.target == "check.expect_almost_eq") check.kind = Check::almost;
-    else return std::nullopt;
+    if (call.target == "check.expect_eq")
+        check.kind = Check::equal;
+    else if (call.target == "check.expect_close")
+        check.kind = Check::close;
+    else if (call.target == "check.expect_almost_eq")
+        check.kind = Check::almost;
+    else
+        return std::nullopt;
     if (const char* text = setting(call.backend_config, "tolerance")) check.tolerance = std::strtod(text, nullptr);
     if (const char* text = setting(call.backend_config, "max_ulp_difference")) check.most_ulp = std::strtoull(text, nullptr, 10);
     if (const char* text = setting(call.backend_config, "min_ulp_difference")) check.least_ulp = std::strtoull(text, nullptr, 10);
@@ -91,9 +96,11 @@ std::optional<std::string> difference(const Check& check, const ir::Literal& act
         ++count;
     }
     if (count == 0) return std::nullopt;
-    std::string text = std::to_string(count) + " of " + std::to_string(n) + " elements differ, the first at " + index_text(first, actual.type().shape()) + ": " +
-                       element_text(actual, first) + ", expected " + element_text(expected, first);
-    if (check.kind == Check::close) text += " (" + std::to_string(first_ulp) + " units in the last place apart, allowed " + std::to_string(check.most_ulp) + ")";
+    std::string text = std::to_string(count) + " of " + std::to_string(n) + " elements differ, the first at " +
+                       index_text(first, actual.type().shape()) + ": " + element_text(actual, first) + ", expected " +
+                       element_text(expected, first);
+    if (check.kind == Check::close)
+        text += " (" + std::to_string(first_ulp) + " units in the last place apart, allowed " + std::to_string(check.most_ulp) + ")";
     if (check.kind == Check::almost) text += " (allowed difference " + std::to_string(check.tolerance) + ")";
     return text;
 }

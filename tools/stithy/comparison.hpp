@@ -15,7 +15,8 @@ struct Check {
 };
 
 /// The check of a custom call `check.expect_*`; nothing for other targets.
-/// expect_eq: every element equal, NaN is not NaN. expect_close: units in the last place (default at most 3), any NaN is any NaN. expect_almost_eq: absolute difference (default 1e-3).
+/// expect_eq: every element equal, NaN is not NaN. expect_close: units in the last place (default at most 3), any NaN is any NaN.
+/// expect_almost_eq: absolute difference (default 1e-3).
 std::optional<Check> check_of(const ir::CustomCallAttr& call);
 
 /// Nothing when the values agree, else what differs.

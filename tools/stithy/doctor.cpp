@@ -35,8 +35,11 @@ void show_cache() {
     const runtime::DiskCache::Info info = runtime::disk_info();
     if (info.folder.empty()) return section("Disk cache", {"off"});
     std::vector<std::string> lines{info.folder};
-    if (!info.why_unused.empty()) lines.push_back("NOT USED: " + info.why_unused);
-    else lines.push_back(std::to_string(info.entries) + " kernels, " + std::to_string(info.bytes >> 10) + " KiB of at most " + std::to_string(info.limit_bytes >> 20) + " MiB");
+    if (!info.why_unused.empty())
+        lines.push_back("NOT USED: " + info.why_unused);
+    else
+        lines.push_back(std::to_string(info.entries) + " kernels, " + std::to_string(info.bytes >> 10) + " KiB of at most " +
+                        std::to_string(info.limit_bytes >> 20) + " MiB");
     section("Disk cache", lines);
 }
 
@@ -44,7 +47,8 @@ void show_cache() {
 bool try_program() {
     const char* text = "func.func @main(%x: tensor<1000xf64>) -> tensor<f64> {\n %0 = stablehlo.multiply %x, %x : tensor<1000xf64>\n"
                        " %z = stablehlo.constant dense<0.0> : tensor<f64>\n"
-                       " %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0] : (tensor<1000xf64>, tensor<f64>) -> tensor<f64>\n"
+                       " %1 = stablehlo.reduce(%0 init: %z) applies stablehlo.add across dimensions = [0] : (tensor<1000xf64>, "
+                       "tensor<f64>) -> tensor<f64>\n"
                        " return %1 : tensor<f64>\n}\n";
     try {
         const auto start = std::chrono::steady_clock::now();

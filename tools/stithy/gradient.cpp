@@ -24,7 +24,8 @@ Mask active_parameters(const ir::Function& f, std::span<const std::size_t> wrt) 
     for (std::size_t i : wrt) {
         if (i >= active.size()) throw Error("--grad " + std::to_string(i) + ": @main has " + std::to_string(active.size()) + " arguments");
         const ir::Type& type = f.type(static_cast<ir::ValueId>(i));
-        if (!type.dtype().is_floating()) throw Error("--grad " + std::to_string(i) + ": the argument is " + type.str() + ", expected a floating dtype");
+        if (!type.dtype().is_floating())
+            throw Error("--grad " + std::to_string(i) + ": the argument is " + type.str() + ", expected a floating dtype");
         active[i] = true;
     }
     return active;
@@ -59,7 +60,8 @@ FunctionPtr tangent_of_sum(const FunctionPtr& f, const Mask& active) {
     return builder.finish({sum.id()});
 }
 
-std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments, Backend& backend) {
+std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments,
+                                          Backend& backend) {
     const Mask active = active_parameters(*f, wrt);
     const FunctionPtr tangent = tangent_of_sum(f, active);
     std::vector<ir::Literal> given(arguments.begin(), arguments.end());
@@ -90,7 +92,8 @@ std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const 
 } // namespace
 
 FunctionPtr gradient_function(const FunctionPtr& given, std::span<const std::size_t> wrt) {
-    // Counted whiles become loops, which have a reverse; what is moved out of loops needs no residuals. Products are gathered after differentiation.
+    // Counted whiles become loops, which have a reverse; what is moved out of loops needs no residuals. Products are gathered after
+    // differentiation.
     const FunctionPtr function = pass::optimize(given, {"outer-products", nullptr});
     const Mask active = active_parameters(*function, wrt);
     const transform::Linearized l = transform::linearize(function, active, float_results(*function));
@@ -116,7 +119,8 @@ FunctionPtr gradient_function(const FunctionPtr& given, std::span<const std::siz
     return builder.finish(std::move(results));
 }
 
-std::vector<ir::Literal> gradient(const FunctionPtr& function, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments, Backend& backend) {
+std::vector<ir::Literal> gradient(const FunctionPtr& function, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments,
+                                  Backend& backend) {
     FunctionPtr reverse;
     try {
         reverse = gradient_function(function, wrt);

@@ -7,7 +7,9 @@ namespace stithy::tool {
 /// Throws Error for a parameter that is not there or not floating.
 ir::FunctionPtr gradient_function(const ir::FunctionPtr& function, std::span<const std::size_t> wrt);
 
-/// That gradient at a point. Where reverse mode cannot go (loops of unknown length) and the parameters have few elements, forward mode, one element at a time.
-std::vector<ir::Literal> gradient(const ir::FunctionPtr& function, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments, Backend& backend);
+/// That gradient at a point. Where reverse mode cannot go (loops of unknown length) and the parameters have few elements, forward mode, one
+/// element at a time.
+std::vector<ir::Literal> gradient(const ir::FunctionPtr& function, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments,
+                                  Backend& backend);
 
 } // namespace stithy::tool

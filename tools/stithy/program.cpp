@@ -46,7 +46,8 @@ public:
     explicit WithoutTuples(const ir::Function& function) : f_(function), builder_(function.name()) {}
 
     ir::FunctionPtr run() {
-        for (std::size_t i = 0; i < f_.parameter_count(); ++i) values_.push_back({builder_.parameter(f_.type(static_cast<ir::ValueId>(i))), {}});
+        for (std::size_t i = 0; i < f_.parameter_count(); ++i)
+            values_.push_back({builder_.parameter(f_.type(static_cast<ir::ValueId>(i))), {}});
         for (const ir::Op& op : f_.ops()) step(op);
         std::vector<ir::ValueId> results;
         for (ir::ValueId v : f_.results()) add_results(values_[v], results);
@@ -74,7 +75,8 @@ private:
         }
         ir::Op copy = op;
         for (ir::ValueId& v : copy.operands) {
-            if (values_[v].value == ir::no_value) throw ir::NotSupported("not supported: a tuple as operand of " + std::string(ir::name(op.code)), "tuples as operands");
+            if (values_[v].value == ir::no_value)
+                throw ir::NotSupported("not supported: a tuple as operand of " + std::string(ir::name(op.code)), "tuples as operands");
             v = values_[v].value;
         }
         std::vector<ir::Type> types;

@@ -12,14 +12,15 @@ namespace stithy::tool {
 namespace {
 std::vector<ir::Literal> read_arguments(const RunOptions& options, const ir::Function& main) {
     if (options.arguments.size() != main.parameter_count())
-        throw Error(options.program + ": @main takes " + std::to_string(main.parameter_count()) + " arguments, " + std::to_string(options.arguments.size()) +
-                    " given (--arg FILE.npy for each)");
+        throw Error(options.program + ": @main takes " + std::to_string(main.parameter_count()) + " arguments, " +
+                    std::to_string(options.arguments.size()) + " given (--arg FILE.npy for each)");
     std::vector<ir::Literal> arguments;
     for (std::size_t i = 0; i < options.arguments.size(); ++i) {
         runtime::NpyArray array = runtime::read_npy(options.arguments[i]);
         const ir::Type given(array.dtype, array.shape), &expected = main.type(static_cast<ir::ValueId>(i));
         if (!(given == expected))
-            throw Error("argument " + std::to_string(i) + " (" + options.arguments[i] + ") is " + given.str() + ", @main expects " + expected.str());
+            throw Error("argument " + std::to_string(i) + " (" + options.arguments[i] + ") is " + given.str() + ", @main expects " +
+                        expected.str());
         arguments.push_back(ir::Literal::dense(given, std::move(array.bytes)));
     }
     return arguments;
@@ -38,9 +39,12 @@ void show(const std::string& name, const ir::Literal& value) {
     std::cout << name << ": " << value.type().str();
     for (std::int64_t i = 0; i < std::min(n, shown); ++i) {
         std::cout << (i == 0 ? "  " : ", ");
-        if (value.type().dtype().is_floating()) std::cout << value.element_as_double(i);
-        else if (value.type().dtype().is_unsigned()) std::cout << value.element_bits(i);
-        else std::cout << value.element_as_int(i);
+        if (value.type().dtype().is_floating())
+            std::cout << value.element_as_double(i);
+        else if (value.type().dtype().is_unsigned())
+            std::cout << value.element_bits(i);
+        else
+            std::cout << value.element_as_int(i);
     }
     std::cout << (n > shown ? ", ...\n" : "\n");
 }
@@ -50,13 +54,16 @@ int run_program(const RunOptions& options, Backend& backend) {
     const ir::FunctionPtr main = load_program(options.program);
     refuse_custom_calls(*main, options.program);
     const std::vector<ir::Literal> arguments = read_arguments(options, *main);
-    const std::vector<ir::Literal> results = options.grad ? gradient(main, *options.grad, arguments, backend) : backend.run(main, arguments);
+    const std::vector<ir::Literal> results =
+        options.grad ? gradient(main, *options.grad, arguments, backend) : backend.run(main, arguments);
     const std::string prefix = options.grad ? "g" : "out";
     if (!options.out.empty()) std::filesystem::create_directories(options.out);
     for (std::size_t i = 0; i < results.size(); ++i) {
         const std::string name = prefix + std::to_string(i);
-        if (options.out.empty()) show(name, results[i]);
-        else write(options.out, name, results[i]);
+        if (options.out.empty())
+            show(name, results[i]);
+        else
+            write(options.out, name, results[i]);
     }
     return 0;
 }

@@ -52,12 +52,18 @@ int show_program(const ShowOptions& options) {
     ir::FunctionPtr function = load_program(options.program);
     if (options.grad) function = gradient_function(function, *options.grad);
     const std::string& stage = options.stage;
-    if (stage == "input") std::cout << ir::print(*function);
-    else if (stage.empty() || stage == "optimized") std::cout << ir::print(*pass::optimize(function));
-    else if (stage == "plan") std::cout << plan::print(plan::make_plan(function));
-    else if (stage == "llvm" || stage == "asm") show_code(plan::make_plan(function), stage == "asm");
-    else if (is_pass(stage)) std::cout << after_pass(function, stage);
-    else throw Error("--stage " + stage + ": no such stage; there are: " + stage_names());
+    if (stage == "input")
+        std::cout << ir::print(*function);
+    else if (stage.empty() || stage == "optimized")
+        std::cout << ir::print(*pass::optimize(function));
+    else if (stage == "plan")
+        std::cout << plan::print(plan::make_plan(function));
+    else if (stage == "llvm" || stage == "asm")
+        show_code(plan::make_plan(function), stage == "asm");
+    else if (is_pass(stage))
+        std::cout << after_pass(function, stage);
+    else
+        throw Error("--stage " + stage + ": no such stage; there are: " + stage_names());
     std::cout << std::flush;
     return 0;
 }

@@ -10,8 +10,14 @@ namespace stithy::ir::text {
 namespace {
 /// Annotations for programs on several devices or memories: on one device the value itself.
 bool is_identity_target(std::string_view target) {
-    static constexpr std::array targets = {"Sharding", "SPMDFullToShardShape", "SPMDShardToFullShape", "xla.sdy.FuncResultSharding", "xla.sdy.GlobalToLocalShape",
-                                           "xla.sdy.LocalToGlobalShape", "annotate_device_placement", "LayoutConstraint"};
+    static constexpr std::array targets = {"Sharding",
+                                           "SPMDFullToShardShape",
+                                           "SPMDShardToFullShape",
+                                           "xla.sdy.FuncResultSharding",
+                                           "xla.sdy.GlobalToLocalShape",
+                                           "xla.sdy.LocalToGlobalShape",
+                                           "annotate_device_placement",
+                                           "LayoutConstraint"};
     return std::find(targets.begin(), targets.end(), target) != targets.end();
 }
 
@@ -25,7 +31,8 @@ std::vector<ValueNumber> captures_of(const SyntaxOp& op) {
 }
 } // namespace
 
-ModuleBuilder::ModuleBuilder(const SyntaxModule& module, const Reader& reader, const CheckOp& check) : module_(module), reader_(reader), check_(check) {
+ModuleBuilder::ModuleBuilder(const SyntaxModule& module, const Reader& reader, const CheckOp& check)
+    : module_(module), reader_(reader), check_(check) {
     for (const SyntaxFunction& f : module.functions)
         if (!functions_.emplace(f.name, Entry{&f, nullptr, false}).second) reader.fail("@" + f.name + " is defined twice", f.at);
 }
@@ -120,7 +127,8 @@ void RegionBuilder::build_operation(const SyntaxOp& op) {
     made.code = *code;
     made.operands = operands(op);
     made.attr = attribute_of(*code, op, module_.reader());
-    if (*code == OpCode::while_ || *code == OpCode::case_ || *code == OpCode::if_ || *code == OpCode::reduce || *code == OpCode::scatter || *code == OpCode::loop)
+    if (*code == OpCode::while_ || *code == OpCode::case_ || *code == OpCode::if_ || *code == OpCode::reduce || *code == OpCode::scatter ||
+        *code == OpCode::loop)
         module_.reader().fail(op.name + " without regions", op.at);
     if (*code == OpCode::constant && !(made.get<ConstantAttr>().value.type() == op.result_types.at(0)))
         module_.reader().fail("the constant is not of type " + op.result_types[0].text(), op.at);
@@ -132,7 +140,8 @@ void RegionBuilder::build_structured(OpCode code, const SyntaxOp& op) {
     const bool captures_allowed = code == OpCode::while_ || code == OpCode::case_ || code == OpCode::if_;
     if (!closed && !captures_allowed && code != OpCode::loop) module_.reader().fail(op.name + " takes no regions", op.at);
     const std::size_t expected = code == OpCode::while_ || code == OpCode::if_ ? 2 : code == OpCode::case_ ? op.regions.size() : 1;
-    if (op.regions.size() != expected) module_.reader().fail(op.name + " has " + std::to_string(op.regions.size()) + " regions, not " + std::to_string(expected), op.at);
+    if (op.regions.size() != expected)
+        module_.reader().fail(op.name + " has " + std::to_string(op.regions.size()) + " regions, not " + std::to_string(expected), op.at);
     const std::vector<ValueNumber> captures = captures_allowed ? captures_of(op) : std::vector<ValueNumber>();
     Op made;
     made.code = code;
@@ -143,8 +152,10 @@ void RegionBuilder::build_structured(OpCode code, const SyntaxOp& op) {
     made.operands.insert(made.operands.begin() + static_cast<std::ptrdiff_t>(place), outside.begin(), outside.end());
     for (const SyntaxRegion& region : op.regions)
         made.regions.push_back(RegionBuilder(module_, function_, std::string(ir::name(code))).build(region, captures, closed));
-    if (code == OpCode::while_) made.attr = make_attr(WhileAttr{static_cast<std::int64_t>(captures.size())});
-    else made.attr = attribute_of(code, op, module_.reader());
+    if (code == OpCode::while_)
+        made.attr = make_attr(WhileAttr{static_cast<std::int64_t>(captures.size())});
+    else
+        made.attr = attribute_of(code, op, module_.reader());
     bind(op, emit(op, std::move(made), op.result_types));
 }
 
@@ -154,7 +165,8 @@ void RegionBuilder::build_call(const SyntaxOp& op, std::string_view key) {
     if (callee == nullptr || callee->text.empty()) module_.reader().fail(op.name + " without " + std::string(key), op.at);
     FunctionPtr function = module_.function(callee->text, op.at);
     const auto fits = [](const std::vector<Type>& types, const auto& given, auto type_of) {
-        return std::equal(types.begin(), types.end(), given.begin(), given.end(), [&](const Type& t, const auto& g) { return t == type_of(g); });
+        return std::equal(types.begin(), types.end(), given.begin(), given.end(),
+                          [&](const Type& t, const auto& g) { return t == type_of(g); });
     };
     if (!fits(function->parameter_types(), op.operands, [&](ValueNumber v) { return function_.value_types[v]; }) ||
         !fits(function->result_types(), op.result_types, [](const Type& t) { return t; }))
@@ -175,7 +187,8 @@ void RegionBuilder::build_custom_call(const SyntaxOp& op) {
     const std::string& target = made.get<CustomCallAttr>().target;
     if (is_identity_target(target) && made.operands.size() == op.result_types.size()) {
         for (std::size_t i = 0; i < op.result_types.size(); ++i) {
-            if (!(builder_.type(made.operands[i]) == op.result_types[i])) module_.reader().not_supported("custom_call @" + target + " that changes a shape", op.at);
+            if (!(builder_.type(made.operands[i]) == op.result_types[i]))
+                module_.reader().not_supported("custom_call @" + target + " that changes a shape", op.at);
             values_.emplace(op.first_result + static_cast<ValueNumber>(i), made.operands[i]);
         }
         return;
@@ -197,7 +210,9 @@ const FunctionPtr& Module::main() const {
 
 Module parse(std::string_view text, std::string_view file_name, const CheckOp& check) {
     if (text.starts_with("ML\xEFR"))
-        throw Error(std::string(file_name) + ": this is MLIR bytecode, not StableHLO text; print the module as text (in JAX: exported.mlir_module() or lowered.as_text())");
+        throw Error(
+            std::string(file_name) +
+            ": this is MLIR bytecode, not StableHLO text; print the module as text (in JAX: exported.mlir_module() or lowered.as_text())");
     text::Reader reader(text, file_name);
     text::Parser parser(reader);
     const text::SyntaxModule syntax = parser.parse_module();

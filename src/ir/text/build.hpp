@@ -38,7 +38,8 @@ private:
 /// One region (or function body) to one Function.
 class RegionBuilder {
 public:
-    RegionBuilder(ModuleBuilder& module, const SyntaxFunction& function, std::string name) : module_(module), function_(function), builder_(std::move(name)) {}
+    RegionBuilder(ModuleBuilder& module, const SyntaxFunction& function, std::string name)
+        : module_(module), function_(function), builder_(std::move(name)) {}
 
     /// Values from outside become the first parameters; `copied` ones, constants, are written into the region.
     FunctionPtr build(const SyntaxRegion& region, std::span<const ValueNumber> captures, bool copy_constants);

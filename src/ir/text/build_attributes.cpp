@@ -75,8 +75,9 @@ private:
 };
 
 AttrPtr compare_attribute(const Attributes& a) {
-    static constexpr std::pair<std::string_view, Direction> directions[] = {{"EQ", Direction::eq}, {"NE", Direction::ne}, {"GE", Direction::ge},
-                                                                            {"GT", Direction::gt}, {"LE", Direction::le}, {"LT", Direction::lt}};
+    static constexpr std::pair<std::string_view, Direction> directions[] = {{"EQ", Direction::eq}, {"NE", Direction::ne},
+                                                                            {"GE", Direction::ge}, {"GT", Direction::gt},
+                                                                            {"LE", Direction::le}, {"LT", Direction::lt}};
     CompareAttr compare;
     const Attribute& direction = a.need("comparison_direction");
     bool known = false;
@@ -166,7 +167,8 @@ AttrPtr custom_call_attribute(const Attributes& a) {
 }
 
 AttrPtr loop_attribute(const Attributes& a) {
-    LoopAttr loop{a.integer("invariants"), a.integer("carries"), a.integer("accumulators"), a.integer("xs"), 0, a.integer("length"), a.integer("reverse") != 0};
+    LoopAttr loop{a.integer("invariants"), a.integer("carries"),     a.integer("accumulators"), a.integer("xs"), 0,
+                  a.integer("length"),     a.integer("reverse") != 0};
     loop.ys = static_cast<std::int64_t>(a.op().result_types.size()) - loop.carries - loop.accumulators;
     if (loop.ys < 0) a.reader().fail("a loop gives at least its carries and accumulators", a.op().at);
     return make_attr(loop);

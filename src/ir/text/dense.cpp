@@ -54,7 +54,8 @@ private:
                 counts[++depth] = 0;
                 ++at_;
             } else if (c == ']') {
-                if (depth == 0 || counts[depth] != type_.shape()[depth - 1]) fail("a list does not have the length that " + type_.text() + " says");
+                if (depth == 0 || counts[depth] != type_.shape()[depth - 1])
+                    fail("a list does not have the length that " + type_.text() + " says");
                 --depth;
                 ++counts[depth];
                 after_item = true;
@@ -88,7 +89,10 @@ private:
         }
         std::uint64_t bits = 0;
         const bool good = dtype.is_floating() ? real(word, negative, bits) : whole(word, negative, bits);
-        if (!good) reader_.fail("'" + std::string(text_.substr(start, std::min<std::size_t>(at_ - start, 40))) + "' is no element of " + type_.text(), start);
+        if (!good)
+            reader_.fail("'" + std::string(text_.substr(start, std::min<std::size_t>(at_ - start, 40))) + "' is no element of " +
+                             type_.text(),
+                         start);
         return bits;
     }
 
@@ -128,8 +132,10 @@ private:
         if (stop != word.data() + word.size()) return false;
         if (error == std::errc::result_out_of_range) {
             const std::string copy(word); // too large or too small: C's functions give infinity or zero
-            if constexpr (sizeof(T) == 8) value = std::strtod(copy.c_str(), nullptr);
-            else value = std::strtof(copy.c_str(), nullptr);
+            if constexpr (sizeof(T) == 8)
+                value = std::strtod(copy.c_str(), nullptr);
+            else
+                value = std::strtof(copy.c_str(), nullptr);
         } else if (error != std::errc()) {
             return false;
         }
@@ -216,7 +222,8 @@ Literal decode_dense(const Reader& reader, std::size_t begin, std::size_t end, c
 }
 
 std::string float_text(DType dtype, std::uint64_t bits) {
-    const double value = dtype == f64 ? std::bit_cast<double>(bits) : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    const double value =
+        dtype == f64 ? std::bit_cast<double>(bits) : static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
     char buffer[40];
     if (!std::isfinite(value)) {
         auto [stop, error] = std::to_chars(buffer, buffer + sizeof buffer, bits, 16);
@@ -224,8 +231,9 @@ std::string float_text(DType dtype, std::uint64_t bits) {
         for (char& c : digits) c = static_cast<char>(c >= 'a' ? c - 'a' + 'A' : c);
         return "0x" + std::string(static_cast<std::size_t>(dtype.bits()) / 4 - digits.size(), '0') + digits;
     }
-    const auto result = dtype == f64 ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific)
-                                     : std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value), std::chars_format::scientific);
+    const auto result = dtype == f64
+                            ? std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific)
+                            : std::to_chars(buffer, buffer + sizeof buffer, static_cast<float>(value), std::chars_format::scientific);
     std::string text(buffer, result.ptr);
     if (text.find('.') == std::string::npos) text.insert(text.find('e'), ".0"); // MLIR's floats have a dot
     return text;

@@ -65,8 +65,10 @@ void Parser::parse_function(SyntaxModule& module) {
     scopes_.assign(1, {});
     r_.skip_space();
     function.at = r_.at();
-    if (r_.accept_word("private") || r_.accept_word("nested")) function.is_public = false;
-    else (void)r_.accept_word("public");
+    if (r_.accept_word("private") || r_.accept_word("nested"))
+        function.is_public = false;
+    else
+        (void)r_.accept_word("public");
     function.name = r_.symbol();
     open_region(function.body, false);
     parse_function_parameters(function);
@@ -79,11 +81,13 @@ void Parser::parse_function(SyntaxModule& module) {
         parse_body(function.body);
         if (function.body.results.size() != function.result_types.size())
             r_.fail("@" + function.name + " returns " + std::to_string(function.body.results.size()) + " values, its type says " +
-                        std::to_string(function.result_types.size()), function.at);
+                        std::to_string(function.result_types.size()),
+                    function.at);
         for (std::size_t i = 0; i < function.result_types.size(); ++i)
             if (!(type_of(function.body.results[i]) == function.result_types[i]))
-                r_.fail("result " + std::to_string(i) + " of @" + function.name + " is " + type_of(function.body.results[i]).text() + ", its type says " +
-                            function.result_types[i].text(), function.at);
+                r_.fail("result " + std::to_string(i) + " of @" + function.name + " is " + type_of(function.body.results[i]).text() +
+                            ", its type says " + function.result_types[i].text(),
+                        function.at);
     }
     close_region();
     function_ = nullptr;
@@ -152,7 +156,9 @@ ValueNumber Parser::lookup(Reader& reader) {
         const auto found = scopes_[i].find(name);
         if (found == scopes_[i].end()) continue;
         if (which < 0 || which >= static_cast<std::int64_t>(found->second.count))
-            reader.fail("%" + std::string(name) + " has " + std::to_string(found->second.count) + " values, not a value #" + std::to_string(which), at);
+            reader.fail("%" + std::string(name) + " has " + std::to_string(found->second.count) + " values, not a value #" +
+                            std::to_string(which),
+                        at);
         return found->second.first + static_cast<ValueNumber>(which);
     }
     reader.fail("undefined value %" + std::string(name), at);

@@ -7,10 +7,28 @@ namespace stithy::ir::text {
 
 namespace {
 /// Operations without an OpCode of their own that are built from others.
-constexpr std::array composed = {"check.expect_almost_eq", "check.expect_almost_eq_const", "check.expect_close", "check.expect_eq", "check.expect_eq_const",
-                                 "chlo.acos", "chlo.acosh", "chlo.asin", "chlo.asinh", "chlo.atan", "chlo.atanh", "chlo.cosh", "chlo.sinh", "chlo.square",
-                                 "chlo.tan", "sdy.sharding_constraint", "stablehlo.composite", "stablehlo.dot", "stablehlo.dynamic_broadcast_in_dim",
-                                 "stablehlo.dynamic_iota", "stablehlo.dynamic_reshape", "stablehlo.get_dimension_size"};
+constexpr std::array composed = {"check.expect_almost_eq",
+                                 "check.expect_almost_eq_const",
+                                 "check.expect_close",
+                                 "check.expect_eq",
+                                 "check.expect_eq_const",
+                                 "chlo.acos",
+                                 "chlo.acosh",
+                                 "chlo.asin",
+                                 "chlo.asinh",
+                                 "chlo.atan",
+                                 "chlo.atanh",
+                                 "chlo.cosh",
+                                 "chlo.sinh",
+                                 "chlo.square",
+                                 "chlo.tan",
+                                 "sdy.sharding_constraint",
+                                 "stablehlo.composite",
+                                 "stablehlo.dot",
+                                 "stablehlo.dynamic_broadcast_in_dim",
+                                 "stablehlo.dynamic_iota",
+                                 "stablehlo.dynamic_reshape",
+                                 "stablehlo.get_dimension_size"};
 
 bool is_return(std::string_view name) {
     return name == "return" || name == "func.return" || name == "stablehlo.return" || name == "sdy.return" || name == "stithy.yield";
@@ -66,8 +84,10 @@ bool Parser::parse_operation(SyntaxRegion& region) {
         if (op.name.find('.') == std::string::npos) r_.fail("unknown operation '" + op.name + "'", op.at);
         r_.not_supported(op.name, op.at);
     }
-    if (generic) parse_generic(op);
-    else parse_pretty(op);
+    if (generic)
+        parse_generic(op);
+    else
+        parse_pretty(op);
     r_.skip_location();
     finish_operation(region, std::move(op), results);
     return true;
@@ -75,7 +95,8 @@ bool Parser::parse_operation(SyntaxRegion& region) {
 
 void Parser::finish_operation(SyntaxRegion& region, SyntaxOp op, const Results& results) {
     if (results.count() != op.result_types.size() && !(results.names.empty() && !op.result_types.empty()))
-        r_.fail(op.name + " has " + std::to_string(op.result_types.size()) + " results, " + std::to_string(results.count()) + " are named", results.at);
+        r_.fail(op.name + " has " + std::to_string(op.result_types.size()) + " results, " + std::to_string(results.count()) + " are named",
+                results.at);
     op.first_result = static_cast<ValueNumber>(function_->value_types.size());
     ValueNumber next = op.first_result;
     for (const auto& [name, count] : results.names) {
@@ -83,7 +104,8 @@ void Parser::finish_operation(SyntaxRegion& region, SyntaxOp op, const Results& 
         next += count;
     }
     for (const Type& type : op.result_types) new_value(type);
-    if (const Attribute* value = op.name == "stablehlo.constant" ? op.find("value") : nullptr) function_->constants.emplace(op.first_result, value->literal);
+    if (const Attribute* value = op.name == "stablehlo.constant" ? op.find("value") : nullptr)
+        function_->constants.emplace(op.first_result, value->literal);
     region.ops.push_back(std::move(op));
 }
 
@@ -106,7 +128,8 @@ void Parser::parse_terminator(SyntaxRegion& region, bool generic) {
         if (types.operands.size() != region.results.size()) r_.fail("the number of types does not fit the number of values");
         for (std::size_t i = 0; i < types.operands.size(); ++i)
             if (!(type_of(region.results[i]) == types.operands[i]))
-                r_.fail("returned value " + std::to_string(i) + " is " + type_of(region.results[i]).text() + ", written as " + types.operands[i].text());
+                r_.fail("returned value " + std::to_string(i) + " is " + type_of(region.results[i]).text() + ", written as " +
+                        types.operands[i].text());
     }
     r_.skip_location();
 }
@@ -191,7 +214,9 @@ void Parser::check_operands(const SyntaxOp& op, std::span<const Type> types) {
         r_.fail(op.name + " has " + std::to_string(op.operands.size()) + " operands, its type has " + std::to_string(types.size()), op.at);
     for (std::size_t i = 0; i < types.size(); ++i)
         if (!(type_of(op.operands[i]) == types[i]))
-            r_.fail("operand " + std::to_string(i) + " of " + op.name + " is " + type_of(op.operands[i]).text() + ", written as " + types[i].text(), op.at);
+            r_.fail("operand " + std::to_string(i) + " of " + op.name + " is " + type_of(op.operands[i]).text() + ", written as " +
+                        types[i].text(),
+                    op.at);
 }
 
 /// Checks the operands' types and takes the results' from what stands after the colon.
@@ -209,8 +234,10 @@ void Parser::set_types(SyntaxOp& op, TypeList types) {
         return;
     }
     if (op.name != "stablehlo.tuple") {
-        if (written.size() == 1) check_operands(op, std::vector<Type>(op.operands.size(), written.front()));
-        else check_operands(op, written);
+        if (written.size() == 1)
+            check_operands(op, std::vector<Type>(op.operands.size(), written.front()));
+        else
+            check_operands(op, written);
     }
     if (!op.name.starts_with("check.")) op.result_types = std::move(written);
 }

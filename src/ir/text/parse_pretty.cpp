@@ -18,27 +18,42 @@ Attribute text_attribute(Attribute::Kind kind, std::string text) {
 } // namespace
 
 void Parser::parse_pretty(SyntaxOp& op) {
-    if (op.name == "stablehlo.constant") parse_constant(op);
-    else if (op.name == "stablehlo.compare") parse_compare(op);
-    else if (op.name == "stablehlo.slice") parse_slice(op);
-    else if (op.name == "stablehlo.custom_call") parse_callee(op, "call_target_name");
-    else if (op.name == "func.call") parse_callee(op, "callee");
-    else if (op.name == "stablehlo.composite") parse_composite(op);
-    else if (op.name == "stablehlo.get_tuple_element") parse_element(op);
-    else if (op.name == "stablehlo.reduce") parse_reduce(op);
-    else if (op.name == "stablehlo.while") parse_while(op);
-    else if (op.name == "stithy.loop") parse_loop(op);
-    else if (op.name.starts_with("check.") && op.name.ends_with("_const")) parse_check_constant(op);
-    else parse_plain(op);
+    if (op.name == "stablehlo.constant")
+        parse_constant(op);
+    else if (op.name == "stablehlo.compare")
+        parse_compare(op);
+    else if (op.name == "stablehlo.slice")
+        parse_slice(op);
+    else if (op.name == "stablehlo.custom_call")
+        parse_callee(op, "call_target_name");
+    else if (op.name == "func.call")
+        parse_callee(op, "callee");
+    else if (op.name == "stablehlo.composite")
+        parse_composite(op);
+    else if (op.name == "stablehlo.get_tuple_element")
+        parse_element(op);
+    else if (op.name == "stablehlo.reduce")
+        parse_reduce(op);
+    else if (op.name == "stablehlo.while")
+        parse_while(op);
+    else if (op.name == "stithy.loop")
+        parse_loop(op);
+    else if (op.name.starts_with("check.") && op.name.ends_with("_const"))
+        parse_check_constant(op);
+    else
+        parse_plain(op);
 }
 
 /// `%a, %b, key = value {attributes} : types`: what most operations are.
 void Parser::parse_plain(SyntaxOp& op) {
     bool more = r_.peek() != ':' && r_.peek() != '{';
     while (more) {
-        if (r_.peek() == '%') op.operands.push_back(use());
-        else if (r_.peek() == '<') r_.skip_group(); // sdy.sharding_constraint %x <...>
-        else parse_key_and_value(op);
+        if (r_.peek() == '%')
+            op.operands.push_back(use());
+        else if (r_.peek() == '<')
+            r_.skip_group(); // sdy.sharding_constraint %x <...>
+        else
+            parse_key_and_value(op);
         more = r_.accept(",") || r_.peek() == '<';
     }
     parse_optional_dictionary(op.attributes);
@@ -83,12 +98,14 @@ void Parser::parse_constant(SyntaxOp& op) {
 
 /// `LT, %a, %b, FLOAT : types`.
 void Parser::parse_compare(SyntaxOp& op) {
-    op.attributes.emplace_back("comparison_direction", text_attribute(Attribute::word, std::string(r_.expect_name("a direction of comparison"))));
+    op.attributes.emplace_back("comparison_direction",
+                               text_attribute(Attribute::word, std::string(r_.expect_name("a direction of comparison"))));
     r_.expect(",");
     op.operands.push_back(use());
     r_.expect(",");
     op.operands.push_back(use());
-    if (r_.accept(",")) op.attributes.emplace_back("compare_type", text_attribute(Attribute::word, std::string(r_.expect_name("a kind of comparison"))));
+    if (r_.accept(","))
+        op.attributes.emplace_back("compare_type", text_attribute(Attribute::word, std::string(r_.expect_name("a kind of comparison"))));
     parse_optional_dictionary(op.attributes);
     parse_types_after_colon(op);
 }

@@ -23,8 +23,10 @@ void Parser::parse_reduce(SyntaxOp& op) {
     op.attributes.emplace_back("dimensions", parse_attribute(false));
     parse_optional_dictionary(op.attributes);
     parse_types_after_colon(op);
-    if (!combine.empty()) parse_short_reducer(op, combine);
-    else parse_reducer(op);
+    if (!combine.empty())
+        parse_short_reducer(op, combine);
+    else
+        parse_reducer(op);
 }
 
 /// The region that `applies stablehlo.add` stands for.
@@ -124,8 +126,8 @@ void Parser::parse_while(SyntaxOp& op) {
     parse_captures(op);
 }
 
-/// `length = 10 reverse invariants(%a = %x : T) carries(...) accumulators(...) xs(...) -> (results) {... stithy.yield ...}`; `length = %n` counts at run time.
-/// The region sees nothing but its parameters: first the counter, named in `counter(%i)`.
+/// `length = 10 reverse invariants(%a = %x : T) carries(...) accumulators(...) xs(...) -> (results) {... stithy.yield ...}`; `length = %n`
+/// counts at run time. The region sees nothing but its parameters: first the counter, named in `counter(%i)`.
 void Parser::parse_loop(SyntaxOp& op) {
     auto set = [&](std::string_view key, std::int64_t value) {
         Attribute a;
@@ -187,7 +189,9 @@ void Parser::parse_loop_group(SyntaxOp& op, std::string_view key, SyntaxRegion& 
         r_.expect(":");
         Type type = parse_type();
         if (!(type == type_of(op.operands.back())))
-            r_.fail("%" + std::string(loop_names_.back().first) + " starts as " + type_of(op.operands.back()).text() + ", written as " + type.text(), at);
+            r_.fail("%" + std::string(loop_names_.back().first) + " starts as " + type_of(op.operands.back()).text() + ", written as " +
+                        type.text(),
+                    at);
         if (key == "xs") {
             if (!type.is_tensor() || type.rank() == 0) r_.fail("xs of a loop need a leading axis", at);
             Shape shape = type.shape();

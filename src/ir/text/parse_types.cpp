@@ -33,7 +33,8 @@ Shape Parser::parse_extents(std::size_t at) {
         std::size_t i = r_.at();
         const std::string_view text = r_.text();
         for (; i < text.size() && text[i] >= '0' && text[i] <= '9'; ++i)
-            if (__builtin_mul_overflow(extent, 10, &extent) || __builtin_add_overflow(extent, text[i] - '0', &extent)) r_.fail("extent too large");
+            if (__builtin_mul_overflow(extent, 10, &extent) || __builtin_add_overflow(extent, text[i] - '0', &extent))
+                r_.fail("extent too large");
         r_.go_to(i);
         if (i >= text.size() || text[i] != 'x') r_.fail("expected 'x' after an extent");
         r_.go_to(i + 1);
@@ -115,8 +116,10 @@ Parser::TypeList Parser::parse_type_list() {
         list.functional = r_.accept("->");
         if (!list.functional) return list;
     }
-    if (r_.peek() == '(') list.results = parse_type_group();
-    else list.results.push_back(parse_type());
+    if (r_.peek() == '(')
+        list.results = parse_type_group();
+    else
+        list.results.push_back(parse_type());
     return list;
 }
 

@@ -17,14 +17,18 @@ std::string quoted(std::string_view text) {
     std::string result = "\"";
     for (char c : text) {
         const auto u = static_cast<unsigned char>(c);
-        if (c == '"' || c == '\\' || u < 32 || u > 126) (result += '\\', result += digit[u >> 4]) += digit[u & 15];
-        else result += c;
+        if (c == '"' || c == '\\' || u < 32 || u > 126)
+            (result += '\\', result += digit[u >> 4]) += digit[u & 15];
+        else
+            result += c;
     }
     return result + "\"";
 }
 
 std::string symbol_text(std::string_view name) {
-    auto plain = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.'; };
+    auto plain = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '$' || c == '.';
+    };
     const bool bare = !name.empty() && !(name[0] >= '0' && name[0] <= '9') && std::all_of(name.begin(), name.end(), plain);
     return "@" + (bare ? std::string(name) : quoted(name));
 }
@@ -55,11 +59,14 @@ void Printer::print_function(const Function& function, bool is_public) {
     Names names(function.value_count());
     for (std::size_t i = 0; i < function.parameter_count(); ++i) {
         names[i] = "%arg" + std::to_string(next_parameter_++);
-        out_ += (i != 0 ? ", " : "") + names[i] + ": " + function.type(static_cast<ValueId>(i)).text() + (function.is_linear(i) ? " {stithy.linear}" : "");
+        out_ += (i != 0 ? ", " : "") + names[i] + ": " + function.type(static_cast<ValueId>(i)).text() +
+                (function.is_linear(i) ? " {stithy.linear}" : "");
     }
     out_ += ")";
-    if (function.results().size() == 1) out_ += " -> " + types(function, function.results());
-    else if (!function.results().empty()) out_ += " -> (" + types(function, function.results()) + ")";
+    if (function.results().size() == 1)
+        out_ += " -> " + types(function, function.results());
+    else if (!function.results().empty())
+        out_ += " -> (" + types(function, function.results()) + ")";
     out_ += " {";
     ++indent_;
     print_ops(function, names);
@@ -119,7 +126,9 @@ std::string Printer::values(std::span<const ValueId> ids, const Names& names) co
     return text;
 }
 
-std::string Printer::operands(const Op& op, const Names& names, std::size_t first) const { return values(std::span(op.operands).subspan(first), names); }
+std::string Printer::operands(const Op& op, const Names& names, std::size_t first) const {
+    return values(std::span(op.operands).subspan(first), names);
+}
 
 std::string Printer::types(const Function& function, std::span<const ValueId> ids) {
     std::string text;

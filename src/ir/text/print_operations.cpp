@@ -62,12 +62,15 @@ std::string pretty_attributes(const Op& op) {
 
 /// Operations whose type may be written once when operands and results share it.
 bool may_share_type(OpCode code) {
-    return is_elementwise(code) || code == OpCode::optimization_barrier || code == OpCode::after_all || code == OpCode::create_token || code == OpCode::iota;
+    return is_elementwise(code) || code == OpCode::optimization_barrier || code == OpCode::after_all || code == OpCode::create_token ||
+           code == OpCode::iota;
 }
 
 std::string gather_text(const GatherAttr& g) {
-    return "<{dimension_numbers = #stablehlo.gather<offset_dims = " + list_text(g.offset_dims) + ", collapsed_slice_dims = " + list_text(g.collapsed_slice_dims) +
-           ", operand_batching_dims = " + list_text(g.operand_batching_dims) + ", start_indices_batching_dims = " + list_text(g.start_indices_batching_dims) +
+    return "<{dimension_numbers = #stablehlo.gather<offset_dims = " + list_text(g.offset_dims) +
+           ", collapsed_slice_dims = " + list_text(g.collapsed_slice_dims) +
+           ", operand_batching_dims = " + list_text(g.operand_batching_dims) +
+           ", start_indices_batching_dims = " + list_text(g.start_indices_batching_dims) +
            ", start_index_map = " + list_text(g.start_index_map) + ", index_vector_dim = " + std::to_string(g.index_vector_dim) +
            ">, indices_are_sorted = " + (g.indices_are_sorted ? "true" : "false") + ", slice_sizes = " + array_text(g.slice_sizes) + "}> ";
 }
@@ -78,8 +81,9 @@ std::string scatter_text(const ScatterAttr& s) {
            ", scatter_dimension_numbers = #stablehlo.scatter<update_window_dims = " + list_text(s.update_window_dims) +
            ", inserted_window_dims = " + list_text(s.inserted_window_dims) + ", input_batching_dims = " + list_text(s.input_batching_dims) +
            ", scatter_indices_batching_dims = " + list_text(s.scatter_indices_batching_dims) +
-           ", scatter_dims_to_operand_dims = " + list_text(s.scatter_dims_to_operand_dims) + ", index_vector_dim = " + std::to_string(s.index_vector_dim) +
-           ">, unique_indices = " + (s.unique_indices ? "true" : "false") + "}> ";
+           ", scatter_dims_to_operand_dims = " + list_text(s.scatter_dims_to_operand_dims) +
+           ", index_vector_dim = " + std::to_string(s.index_vector_dim) + ">, unique_indices = " + (s.unique_indices ? "true" : "false") +
+           "}> ";
 }
 
 void Printer::print_plain(const Function& function, const Op& op, const Names& names) {
@@ -93,12 +97,15 @@ void Printer::print_plain(const Function& function, const Op& op, const Names& n
     out_ += operands(op, names) + pretty_attributes(op);
     if (op.code == OpCode::compare) out_ += ", " + std::string(kind_text(op.get<CompareAttr>().kind, function.type(op.operands.at(0))));
     out_ += " : ";
-    const bool same = may_share_type(op.code) && op.result_count == 1 &&
-                      std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return function.type(v) == function.type(op.result()); });
+    const bool same =
+        may_share_type(op.code) && op.result_count == 1 &&
+        std::all_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return function.type(v) == function.type(op.result()); });
     if (op.code == OpCode::select && function.type(op.operands.at(1)) == function.type(op.result()))
         out_ += function.type(op.operands[0]).text() + ", " + function.type(op.result()).text();
-    else if (same || op.code == OpCode::tuple || op.code == OpCode::optimization_barrier) out_ += result_types(function, op, false);
-    else out_ += functional(function, op);
+    else if (same || op.code == OpCode::tuple || op.code == OpCode::optimization_barrier)
+        out_ += result_types(function, op, false);
+    else
+        out_ += functional(function, op);
 }
 
 void Printer::print_generic(const Function& function, const Op& op, const Names& names) {
@@ -113,9 +120,12 @@ void Printer::print_custom_call(const Function& function, const Op& op, const Na
     std::vector<std::string> attributes;
     if (call.api_version != 1) attributes.push_back("api_version = " + std::to_string(call.api_version) + " : i32");
     const std::string& config = call.backend_config;
-    if (config.starts_with('{')) attributes.push_back((call.api_version == 1 ? "mhlo.backend_config = " : "backend_config = ") + config);
-    else if (config.starts_with('"')) attributes.push_back("backend_config = " + config);
-    else if (!config.empty()) attributes.push_back("backend_config = " + quoted(config));
+    if (config.starts_with('{'))
+        attributes.push_back((call.api_version == 1 ? "mhlo.backend_config = " : "backend_config = ") + config);
+    else if (config.starts_with('"'))
+        attributes.push_back("backend_config = " + config);
+    else if (!config.empty())
+        attributes.push_back("backend_config = " + quoted(config));
     if (op.effect == Effect::ordered) attributes.emplace_back("has_side_effect = true");
     out_ += "stablehlo.custom_call " + symbol_text(call.target) + "(" + operands(op, names) + ")";
     for (std::size_t i = 0; i < attributes.size(); ++i) out_ += (i == 0 ? " {" : ", ") + attributes[i];

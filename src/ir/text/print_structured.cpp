@@ -51,20 +51,25 @@ std::vector<ValueId> Printer::text_order(const Op& op) {
     }
     if (op.code != OpCode::while_ && op.code != OpCode::case_ && op.code != OpCode::if_) return op.operands;
     const bool is_while = op.code == OpCode::while_;
-    const std::size_t first = is_while ? 0 : 1, count = is_while ? static_cast<std::size_t>(op.get<WhileAttr>().invariants) : op.operands.size() - 1;
-    if (is_while) order.assign(op.operands.begin() + static_cast<std::ptrdiff_t>(count), op.operands.end());
-    else order.push_back(op.operands[0]);
+    const std::size_t first = is_while ? 0 : 1,
+                      count = is_while ? static_cast<std::size_t>(op.get<WhileAttr>().invariants) : op.operands.size() - 1;
+    if (is_while)
+        order.assign(op.operands.begin() + static_cast<std::ptrdiff_t>(count), op.operands.end());
+    else
+        order.push_back(op.operands[0]);
     for (const FunctionPtr& region : op.regions)
         for (ValueId v : use_order(*region))
             if (v < count) order.push_back(op.operands[first + v]);
-    order.insert(order.end(), op.operands.begin() + static_cast<std::ptrdiff_t>(first), op.operands.begin() + static_cast<std::ptrdiff_t>(first + count));
+    order.insert(order.end(), op.operands.begin() + static_cast<std::ptrdiff_t>(first),
+                 op.operands.begin() + static_cast<std::ptrdiff_t>(first + count));
     return order;
 }
 
 /// `stithy.captures = "%a, %b"` when reading the text would find the outside values in another order than the operands have; else empty.
 std::string Printer::captures(const Op& op, const Names& names) {
     const bool is_while = op.code == OpCode::while_;
-    const std::size_t first = is_while ? 0 : 1, count = is_while ? static_cast<std::size_t>(op.get<WhileAttr>().invariants) : op.operands.size() - 1;
+    const std::size_t first = is_while ? 0 : 1,
+                      count = is_while ? static_cast<std::size_t>(op.get<WhileAttr>().invariants) : op.operands.size() - 1;
     const std::span<const ValueId> outside = std::span(op.operands).subspan(first, count);
     std::vector<ValueId> found;
     for (const FunctionPtr& region : op.regions)
@@ -96,7 +101,8 @@ void Printer::print_region(const Function& region, Names names, std::string_view
 void Printer::print_reduce(const Function& function, const Op& op, const Names& names) {
     const std::size_t n = op.operands.size() / 2;
     out_ += "stablehlo.reduce";
-    for (std::size_t i = 0; i < n; ++i) out_ += (i != 0 ? ", (" : "(") + names[op.operands[i]] + " init: " + names[op.operands[n + i]] + ")";
+    for (std::size_t i = 0; i < n; ++i)
+        out_ += (i != 0 ? ", (" : "(") + names[op.operands[i]] + " init: " + names[op.operands[n + i]] + ")";
     const Function& region = *op.regions.at(0);
     const bool is_short = n == 1 && is_short_reducer(region);
     if (is_short) out_ += " applies stablehlo." + std::string(ir::name(region.ops()[0].code));
@@ -107,7 +113,8 @@ void Printer::print_reduce(const Function& function, const Op& op, const Names& 
     out_ += " reducer";
     for (std::size_t i = 0; i < n; ++i) {
         const auto element = static_cast<ValueId>(n + i);
-        out_ += "(" + inner[i] + ": " + region.type(static_cast<ValueId>(i)).text() + ", " + inner[element] + ": " + region.type(element).text() + ") ";
+        out_ += "(" + inner[i] + ": " + region.type(static_cast<ValueId>(i)).text() + ", " + inner[element] + ": " +
+                region.type(element).text() + ") ";
     }
     out_ += "{";
     print_region(region, inner, "stablehlo.return");
@@ -173,8 +180,8 @@ void Printer::print_loop(const Function& function, const Op& op, const Names& na
         if (count == 0) return;
         out_ += " " + std::string(key) + "(";
         for (std::int64_t i = 0; i < count; ++i, ++operand, ++parameter)
-            out_ += (i != 0 ? ", " : "") + inner.at(parameter) + " = " + names[op.operands.at(operand)] + " : " + function.type(op.operands[operand]).text() +
-                    (region.is_linear(parameter) ? " {stithy.linear}" : "");
+            out_ += (i != 0 ? ", " : "") + inner.at(parameter) + " = " + names[op.operands.at(operand)] + " : " +
+                    function.type(op.operands[operand]).text() + (region.is_linear(parameter) ? " {stithy.linear}" : "");
         out_ += ")";
     };
     group("invariants", a.invariants);

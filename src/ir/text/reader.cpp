@@ -108,9 +108,12 @@ std::string Reader::string() {
         if (at_ >= text_.size()) fail("string without an end", start);
         const char c = text_[at_++];
         const int high = hex_digit(c), low = at_ < text_.size() ? hex_digit(text_[at_]) : -1;
-        if (c == 'n') value += '\n';
-        else if (c == 't') value += '\t';
-        else if (c == '"' || c == '\\') value += c;
+        if (c == 'n')
+            value += '\n';
+        else if (c == 't')
+            value += '\t';
+        else if (c == '"' || c == '\\')
+            value += c;
         else if (high >= 0 && low >= 0) {
             value += static_cast<char>(high * 16 + low);
             ++at_;
@@ -150,7 +153,8 @@ std::int64_t Reader::integer() {
     if (digits.starts_with('+')) digits.remove_prefix(1);
     std::int64_t value = 0;
     auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error != std::errc() || end != digits.data() + digits.size()) fail("expected an integer of 64 bits, found '" + std::string(digits) + "'", start);
+    if (error != std::errc() || end != digits.data() + digits.size())
+        fail("expected an integer of 64 bits, found '" + std::string(digits) + "'", start);
     return value;
 }
 
@@ -171,11 +175,16 @@ void Reader::skip_group() {
             continue;
         }
         ++at_;
-        if (c == '(') open += ')';
-        else if (c == '[') open += ']';
-        else if (c == '{') open += '}';
-        else if (c == '<') open += '>';
-        else if (c == '-' && at_ < text_.size() && text_[at_] == '>') ++at_;
+        if (c == '(')
+            open += ')';
+        else if (c == '[')
+            open += ']';
+        else if (c == '{')
+            open += '}';
+        else if (c == '<')
+            open += '>';
+        else if (c == '-' && at_ < text_.size() && text_[at_] == '>')
+            ++at_;
         else if (c == ')' || c == ']' || c == '}' || c == '>') {
             if (open.back() != c) fail("brackets do not match", at_ - 1);
             open.pop_back();
@@ -187,8 +196,10 @@ void Reader::skip_location() {
     if (!looks_at("loc") || text_.substr(at_ + 3).find_first_not_of(" \t") == std::string_view::npos) return;
     const std::size_t start = at_;
     if (!accept_word("loc")) return;
-    if (peek() == '(') skip_group();
-    else at_ = start;
+    if (peek() == '(')
+        skip_group();
+    else
+        at_ = start;
 }
 
 std::string Reader::where(std::size_t at) const {
@@ -205,7 +216,8 @@ std::string Reader::where(std::size_t at) const {
 std::string Reader::found() const {
     if (at_ >= text_.size()) return "the end of the text";
     std::size_t end = at_;
-    while (end < text_.size() && end - at_ < 40 && (is_word(text_[end]) || text_[end] == '%' || text_[end] == '@' || text_[end] == '#')) ++end;
+    while (end < text_.size() && end - at_ < 40 && (is_word(text_[end]) || text_[end] == '%' || text_[end] == '@' || text_[end] == '#'))
+        ++end;
     const std::string_view piece = text_.substr(at_, std::max<std::size_t>(1, end - at_));
     std::string shown;
     for (char c : piece) shown += c >= ' ' && c <= '~' ? c : '?';
@@ -214,6 +226,8 @@ std::string Reader::found() const {
 
 void Reader::fail(std::string_view message, std::size_t at) const { throw Error(where(at) + ": " + std::string(message)); }
 
-void Reader::not_supported(const std::string& thing, std::size_t at) const { throw NotSupported(where(at) + ": not supported: " + thing, thing); }
+void Reader::not_supported(const std::string& thing, std::size_t at) const {
+    throw NotSupported(where(at) + ": not supported: " + thing, thing);
+}
 
 } // namespace stithy::ir::text

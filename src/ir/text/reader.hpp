@@ -5,7 +5,8 @@
 
 namespace stithy::ir::text {
 
-/// Reads MLIR's lexical elements straight from characters (a lexer's tokens would split `tensor<0x4xi64>` wrongly). Blanks and comments before an element are skipped.
+/// Reads MLIR's lexical elements straight from characters (a lexer's tokens would split `tensor<0x4xi64>` wrongly). Blanks and comments
+/// before an element are skipped.
 class Reader {
 public:
     Reader(std::string_view text, std::string_view file_name) : text_(text), file_(file_name) {}
