@@ -420,6 +420,7 @@ void LoopEmitter::emit_final() {
 Work emit_loops(Writer& w, Scope& scope, GroupId group) {
     const LoopPlan plan = plan_loops(scope.fused, group, scope.has_units());
     internal_check(plan.block == 0, "a reduction in blocks takes two nests");
+    if (plan.row_count == 0) return {}; // nothing to store
     return LoopEmitter(w, scope, group, plan, LoopPart::all).run();
 }
 
