@@ -40,13 +40,15 @@ public:
     }
     [[nodiscard]] bool found() const { return found_; }
 
+    /// The function without the second ones, and without what nobody needs any more.
     [[nodiscard]] FunctionPtr rebuild() const {
+        const Mask live = alive();
         Builder builder(f_.name());
         Values table(f_.value_count()), operands;
         for (std::size_t p = 0; p < f_.parameter_count(); ++p)
             table[p] = Value(builder, builder.parameter(f_.type(static_cast<ValueId>(p)), f_.is_linear(p)));
         for (const Op& op : f_.ops()) {
-            if (op.result_count > 0 && into_[op.first_result] != op.first_result) continue;
+            if (!is_used(op, live)) continue;
             operands.clear();
             for (ValueId v : op.operands) operands.push_back(table[into_[v]]);
             const Values results = copy_op(builder, f_, op, operands);
@@ -59,6 +61,21 @@ public:
 
 private:
     static constexpr std::uint32_t none = ~std::uint32_t{0};
+
+    static bool is_used(const Op& op, const Mask& live) {
+        bool used = op.effect == ir::Effect::ordered;
+        for (std::uint32_t r = 0; !used && r < op.result_count; ++r) used = live[op.result(r)];
+        return used;
+    }
+    /// Which values the results depend on, with the first ones in the place of the others.
+    [[nodiscard]] Mask alive() const {
+        Mask live(f_.value_count(), false);
+        for (ValueId v : f_.results()) live[into_[v]] = true;
+        for (std::size_t i = f_.ops().size(); i-- > 0;)
+            if (is_used(f_.ops()[i], live))
+                for (ValueId v : f_.ops()[i].operands) live[into_[v]] = true;
+        return live;
+    }
 
     [[nodiscard]] std::span<const Type> types_of(const Op& op) const { return {&f_.type(op.first_result), op.result_count}; }
 

@@ -8,11 +8,12 @@ FunctionPtr Rewriter::run(const FunctionPtr& f, std::int64_t context) {
     for (auto [at, end] = done_.equal_range(f.get()); at != end; ++at)
         if (at->second.context == context) return at->second.after;
     // regions first, so that tables of passes belong to one function at a time
-    std::vector<std::vector<FunctionPtr>> regions(f->ops().size());
+    std::vector<std::vector<FunctionPtr>> regions; // by operation; empty when no operation has any
     bool changed = false;
     for (std::size_t i = 0; i < f->ops().size(); ++i) {
         const Op& op = f->ops()[i];
         if (op.regions.empty() || !into_regions(op)) continue;
+        if (regions.empty()) regions.resize(f->ops().size());
         for (const FunctionPtr& r : op.regions) {
             regions[i].push_back(run(r, context_of(op)));
             changed = changed || regions[i].back() != r;
@@ -33,7 +34,7 @@ FunctionPtr Rewriter::rebuild(const FunctionPtr& f, std::int64_t context, std::v
     Values operands, results;
     for (std::size_t i = 0; i < f->ops().size(); ++i) {
         Op op = f->ops()[i];
-        if (!regions[i].empty()) op.regions = std::move(regions[i]);
+        if (!regions.empty() && !regions[i].empty()) op.regions = std::move(regions[i]);
         operands.clear();
         for (ValueId& v : op.operands) {
             operands.push_back(table[v]);

@@ -217,7 +217,8 @@ class Simplify final : public Rewriter {
         const Dims& first = inner->get<ir::DimsAttr>().dims;
         Dims both = permutation;
         for (std::int64_t& p : both) p = first[static_cast<std::size_t>(p)];
-        return ops::transpose(Value(builder, inner->operands[0]), both);
+        const Value source(builder, inner->operands[0]);
+        return is_identity(both) ? source : ops::transpose(source, both);
     }
 
     static Value simpler_broadcast(Builder& builder, const Op& op, Value x, const Type& type) {

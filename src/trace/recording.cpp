@@ -167,8 +167,12 @@ void RecordingTrace::keep_used(std::size_t first_op, std::span<const ops::Value>
                                std::span<const std::pair<ops::Value, Array>> stand_ins) {
     auto keep = [&](ir::ValueId id) {
         for (const auto& [value, array] : stand_ins)
-            if (value.id() == id && kept_.emplace(id, array).second) seen_.emplace(&node(array), id);
+            if (value.id() == id && !kept_[id].defined()) {
+                kept_[id] = array;
+                seen_.emplace(&node(array), id);
+            }
     };
+    kept_.resize(builder_.value_count());
     const auto all = builder_.ops();
     for (std::size_t i = first_op; i < all.size(); ++i)
         for (ir::ValueId v : all[i].operands) keep(v);
@@ -284,7 +288,7 @@ LinearProgram RecordingTrace::finish(const Arrays& outputs) {
     const ir::FunctionPtr tape = builder_.finish(results);
 
     Cut cut(*tape, inputs);
-    cut.make_linear(out.linear, [&](ir::ValueId stand_in) { return kept_.at(stand_in); }, out.residuals);
+    cut.make_linear(out.linear, [&](ir::ValueId stand_in) { return kept_[stand_in]; }, out.residuals);
     kept_.clear();
     seen_.clear();
     return out;

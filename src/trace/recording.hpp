@@ -47,7 +47,7 @@ private:
 
     ir::Builder builder_;
     std::vector<ir::ValueId> tangent_of_;               ///< by a traced value's number
-    std::unordered_map<ir::ValueId, Array> kept_;       ///< stand-ins that are used, with their values
+    std::vector<Array> kept_;                           ///< by the builder's value: the arrays of stand-ins that are used
     std::unordered_map<const void*, ir::ValueId> seen_; ///< stand-in of an array that is kept
 };
 
