@@ -81,7 +81,8 @@ template <detail::NumberRange C>
     using T = std::remove_cvref_t<decltype(*std::data(values))>;
     return detail::array_of(dtype_of<T>, shape, std::data(values), std::size(values), location);
 }
-[[nodiscard]] Array array(const std::vector<bool>& values, std::source_location location = std::source_location::current());
+template <std::same_as<bool> T> // a template, so that a list of mixed numbers does not become bools
+[[nodiscard]] Array array(const std::vector<T>& values, std::source_location location = std::source_location::current());
 
 [[nodiscard]] Array zeros(const Shape& shape, DType dtype = f64, std::source_location location = std::source_location::current());
 [[nodiscard]] Array ones(const Shape& shape, DType dtype = f64, std::source_location location = std::source_location::current());

@@ -84,6 +84,7 @@ public:
     explicit Gradient(F f) : f_(std::move(f)) {}
 
     template <Tree... A>
+        requires detail::Takes<const F, A...>
     auto operator()(A&&... args) const {
         auto held = detail::make_arguments<const F>(std::forward<A>(args)...);
         using Args = decltype(held);

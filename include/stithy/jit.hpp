@@ -71,6 +71,14 @@ struct ArgumentsOf<F, std::index_sequence<I...>, A...> {
 template <class F, class... A>
 using Arguments = typename ArgumentsOf<F, std::index_sequence_for<A...>, A...>::type;
 
+template <class F, class Tuple>
+struct TakesTuple;
+template <class F, class... T>
+struct TakesTuple<F, std::tuple<T...>> : std::is_invocable<F&, T...> {};
+/// Whether F can be called with these arguments as traced functions get them. Said before a body of `auto` type is looked at.
+template <class F, class... A>
+concept Takes = TakesTuple<F, Arguments<F, A...>>::value;
+
 template <class To, class From>
 To to_argument(From&& from) {
     if constexpr (std::is_same_v<To, std::remove_cvref_t<From>>) return std::forward<From>(from);
@@ -95,6 +103,7 @@ public:
 
     /// Calls the function. Results may still be computing on return. Throws Error for wrong shapes and dtypes, with the user's line.
     template <Tree... A>
+        requires detail::Takes<const F, A...>
     auto operator()(A&&... args) const {
         using Args = detail::Arguments<const F, A...>;
         using Result = detail::ResultOf<const F, Args>;

@@ -71,6 +71,11 @@ struct ScanParts<std::pair<A, Y>, C> {
     using ys = Y;
 };
 [[noreturn]] void refuse_structure(const char* what, const std::source_location& location);
+/// Error unless the trees agree in all but their arrays.
+template <class T>
+void check_structure(const char* what, const T& before, const T& after, const std::source_location& location) {
+    if (structure_of(before) != structure_of(after)) refuse_structure(what, location);
+}
 } // namespace detail
 
 /// carry after `for (i = lower; i < upper; ++i) carry = body(i, carry)`. body(Array counter, carry) -> carry of the same structure, dtypes and shapes. The counter's dtype is the
@@ -82,6 +87,7 @@ template <class Body, Tree Carry>
     C start = detail::to_traced(std::forward<Carry>(carry));
     auto step = [&](const Array& counter, const std::vector<Array>& carries) {
         C next = std::forward<Body>(body)(counter, detail::fill(start, carries));
+        detail::check_structure("fori_loop: the body returns another structure or other static values than the carry", start, next, lower.location());
         return detail::arrays_of(next);
     };
     return detail::fill(start, detail::run_fori(lower, upper, detail::arrays_of(start), step));
@@ -96,6 +102,7 @@ template <class Condition, class Body, Tree Carry>
     auto test = [&](const std::vector<Array>& carries) { return Array(condition(detail::fill(start, carries))); };
     auto step = [&](const std::vector<Array>& carries) {
         C next = body(detail::fill(start, carries));
+        detail::check_structure("while_loop: the body returns another structure or other static values than the carry", start, next, location);
         return detail::arrays_of(next);
     };
     return detail::fill(start, detail::run_while(detail::arrays_of(start), test, step, location));
@@ -122,6 +129,7 @@ template <class Body, Tree Carry, Tree Xs>
         std::unique_ptr<Y> stacked;
         auto step = [&](const std::vector<Array>& carries, const std::vector<Array>& slices) {
             R result = body(detail::fill(start, carries), detail::fill(inputs, slices));
+            detail::check_structure("scan: the body returns another structure or other static values than the carry", start, C(result.first), location);
             std::vector<Array> out = detail::arrays_of(result.first);
             stacked = std::make_unique<Y>(detail::to_traced(std::move(result.second)));
             detail::for_each_array(*stacked, [&](Array& y) { out.push_back(y); });
@@ -135,6 +143,7 @@ template <class Body, Tree Carry, Tree Xs>
     } else {
         auto step = [&](const std::vector<Array>& carries, const std::vector<Array>& slices) {
             C next = body(detail::fill(start, carries), detail::fill(inputs, slices));
+            detail::check_structure("scan: the body returns another structure or other static values than the carry", start, next, location);
             return detail::arrays_of(next);
         };
         return detail::fill(start, detail::run_scan(detail::arrays_of(start), detail::arrays_of(inputs), options.length, options.reverse, step, location));
@@ -146,6 +155,7 @@ template <class R, class... Branches, class... A>
 R choose(const Operand& index, bool is_predicate, const std::tuple<Branches...>& branches, A&&... args) {
     auto held = std::tuple<Traced<A>...>(to_traced(std::forward<A>(args))...);
     std::unique_ptr<R> result;
+    std::unique_ptr<std::string> first; // structure of the branch that was traced first
     auto branch = [&](std::size_t k, const Arrays& arrays) {
         auto copy = held;
         std::size_t next = 0;
@@ -154,6 +164,10 @@ R choose(const Operand& index, bool is_predicate, const std::tuple<Branches...>&
         [&]<std::size_t... K>(std::index_sequence<K...>) {
             static_cast<void>(((K == k ? (result = std::make_unique<R>(to_traced(std::apply(std::get<K>(branches), copy))), true) : false) || ...));
         }(std::index_sequence_for<Branches...>{});
+        if (!first) first = std::make_unique<std::string>(structure_of(*result));
+        else if (*first != structure_of(*result))
+            refuse_structure(is_predicate ? "cond: the branches return different structures or static values" : "switch_: the branches return different structures or static values",
+                             index.location());
         return arrays_of(*result);
     };
     Arrays arguments;

@@ -190,6 +190,17 @@ private:
     std::string text_;
 };
 
+/// What of a tree is not in its arrays: static leaves, sizes and keys. Equal for trees of one structure.
+template <class T>
+std::string structure_of(const T& tree) {
+    KeyBytes key;
+    std::size_t arrays = 0;
+    auto count = [&](const Array&) { ++arrays; };
+    walk(tree, count, key);
+    key(arrays);
+    return key.text();
+}
+
 template <class T>
 std::vector<Array> arrays_of(const T& tree) {
     std::vector<Array> out;

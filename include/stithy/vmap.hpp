@@ -31,6 +31,7 @@ public:
     Mapped(F f, VmapOptions options) : f_(std::move(f)), options_(std::move(options)) {}
 
     template <Tree... A>
+        requires detail::Takes<const F, A...>
     auto operator()(A&&... args) const {
         auto held = detail::make_arguments<const F>(std::forward<A>(args)...);
         using Args = decltype(held);

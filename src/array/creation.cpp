@@ -66,10 +66,12 @@ Array arange_of(DType dtype, double start, double stop, double step, const Locat
 }
 } // namespace detail
 
-Array array(const std::vector<bool>& values, Location at) {
+template <std::same_as<bool> T>
+Array array(const std::vector<T>& values, Location at) {
     std::vector<std::uint8_t> bytes(values.begin(), values.end());
     return detail::array_of(boolean, Shape({bytes.size()}), bytes.data(), bytes.size(), at);
 }
+template Array array<bool>(const std::vector<bool>&, Location);
 
 Array zeros(const Shape& shape, DType dtype, Location at) { return splat("zeros", shape, dtype, 0, at); }
 Array ones(const Shape& shape, DType dtype, Location at) { return splat("ones", shape, dtype, ir::bits_of(dtype, 1), at); }
