@@ -43,23 +43,65 @@ Value spread(Value reduced, const Shape& shape, const Dims& axes) {
 
 Value spread_scalar(Value scalar_value, const Shape& shape) { return broadcast_in_dim(scalar_value, shape, Dims()); }
 
-/// d prod = sum of tangent times the product of the others; zeros are counted so that one zero leaves its own term.
-Values jvp_product(const JvpContext& c, const Dims& axes) {
-    const Value x = c.operands[0], init = c.operands[1];
+/// x with the reduced axes last and flattened: [kept.., n].
+Value rows_of(Value x, const Dims& axes) {
     const Shape shape = x.shape();
-    const Value is_zero = compare(x, 0.0, ir::Direction::eq);
-    const Value zeros_seen = reduce_sum(convert(is_zero, x.dtype()), axes);
-    const Value others = spread_scalar(init, zeros_seen.shape()) * reduce(OpCode::multiply, select(is_zero, full_like(x, 1), x), axes);
-    const Value p = spread(others, shape, axes), n = spread(zeros_seen, shape, axes);
-    const Value coefficient = select(is_zero, select(compare(n, 1.0, ir::Direction::eq), p, 0.0),
-                                     select(compare(n, 0.0, ir::Direction::eq), p / select(is_zero, full_like(x, 1), x), 0.0));
-    Value t;
-    if (c.tangents[0]) t = reduce_sum(c.tangents[0] * coefficient, axes);
-    if (c.tangents[1]) {
-        const Value all = reduce(OpCode::multiply, x, axes);
-        t = add_any(t, spread_scalar(c.tangents[1], all.shape()) * all);
+    Dims order, extents;
+    for (std::size_t i = 0; i < shape.rank(); ++i)
+        if (std::find(axes.begin(), axes.end(), static_cast<std::int64_t>(i)) == axes.end()) {
+            order.push_back(static_cast<std::int64_t>(i));
+            extents.push_back(shape[i]);
+        }
+    std::int64_t n = 1;
+    for (std::int64_t axis : axes) {
+        order.push_back(axis);
+        n *= shape[static_cast<std::size_t>(axis)];
     }
-    return {t};
+    extents.push_back(n);
+    return reshape(transpose(x, order), Shape(extents));
+}
+
+/// Part [first, last) of the last axis.
+Value columns(Value x, std::int64_t first, std::int64_t last) {
+    Dims start(x.rank(), 0), limit = x.shape().dims();
+    start[x.rank() - 1] = first;
+    limit[x.rank() - 1] = last;
+    return slice(x, start, limit);
+}
+
+/// The product as a tree of products of halves: every derivative of it is right where elements are zero, at a cost of O(n).
+Values jvp_product(const JvpContext& c, const Dims& axes) {
+    const Value init = c.operands[1];
+    const Shape shape = c.results[0].shape();
+    Value p = rows_of(c.operands[0], axes);
+    Value t = c.tangents[0] ? rows_of(c.tangents[0], axes) : Value();
+    std::int64_t n = p.shape().dims().back();
+    if (n == 0) { // the empty product does not depend on x
+        if (!c.tangents[1]) return {Value()};
+        return {spread_scalar(c.tangents[1], shape)};
+    }
+    const auto last = static_cast<std::int64_t>(p.rank()) - 1;
+    while (n > 1) {
+        const std::int64_t half = n / 2;
+        const Value a = columns(p, 0, half), b = columns(p, half, 2 * half);
+        Value next = a * b, next_t = t ? columns(t, 0, half) * b + a * columns(t, half, 2 * half) : Value();
+        if (n % 2 != 0) {
+            const Value rest[] = {next, columns(p, n - 1, n)};
+            if (t) {
+                const Value rest_t[] = {next_t, columns(t, n - 1, n)};
+                next_t = concatenate(rest_t, last);
+            }
+            next = concatenate(rest, last);
+        }
+        p = next;
+        t = next_t;
+        n = half + n % 2;
+    }
+    p = reshape(p, shape);
+    Value out;
+    if (t) out = spread_scalar(init, shape) * reshape(t, shape);
+    if (c.tangents[1]) out = add_any(out, spread_scalar(c.tangents[1], shape) * p);
+    return {out};
 }
 
 /// Ties share the tangent evenly.
