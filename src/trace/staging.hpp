@@ -1,6 +1,7 @@
 #pragma once
 #include "array/bind.hpp"
 #include "ir/function.hpp"
+#include "runtime/pool_allocator.hpp"
 
 #include <unordered_map>
 
@@ -37,8 +38,8 @@ private:
     Array result(std::uint32_t id, const Location& location);
 
     std::size_t parameters_ = 0;
-    std::vector<ir::Type> types_;
-    std::vector<ir::Op> ops_;
+    std::vector<ir::Type, runtime::PoolAllocator<ir::Type>> types_;
+    std::vector<ir::Op, runtime::PoolAllocator<ir::Op>> ops_;
     Arrays captures_;
     std::vector<ir::Type> capture_types_;
     std::unordered_map<const void*, std::uint32_t> capture_of_;
