@@ -20,6 +20,11 @@ constexpr std::size_t most_literal_bytes = 65536;
 void check_shape(const char* name, const Shape& shape, const Location& at) {
     for (std::int64_t e : shape)
         if (e < 0) fail(name, "the shape " + shape.str() + " has a negative extent", at);
+    std::int64_t bytes = 16; // of the widest element
+    for (std::int64_t e : shape)
+        if (e == 0) return;
+    for (std::int64_t e : shape)
+        if (__builtin_mul_overflow(bytes, e, &bytes)) fail(name, "the shape " + shape.str() + " has too many elements", at);
 }
 
 Array splat(const char* name, const Shape& shape, DType dtype, std::uint64_t bits, const Location& at) {

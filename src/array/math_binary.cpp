@@ -6,6 +6,8 @@
 #include <cmath>
 #include <optional>
 
+#include <limits>
+
 namespace stithy {
 
 using detail::binary;
@@ -109,7 +111,9 @@ Array hypot(const Operand& a, const Operand& b) {
     const Pair p = meet(a, b, "hypot", true);
     const Array x = abs({p.a, at}), y = abs({p.b, at});
     const Array high = maximum({x, at}, {y, at}), low = minimum({x, at}, {y, at});
-    const Array ratio = Operand(low, at) / Operand(where({Operand(high, at) == Operand(0, at), at}, {1.0, at}, {high, at}), at);
+    // at 0 and at infinity the quotient is no number: both are their own length
+    const Array plain = logical_or({Operand(high, at) == Operand(0, at), at}, {Operand(high, at) == Operand(std::numeric_limits<double>::infinity(), at), at});
+    const Array ratio = where({plain, at}, {0.0, at}, {Operand(low, at) / Operand(where({plain, at}, {1.0, at}, {high, at}), at), at});
     return Operand(high, at) * Operand(sqrt({Operand(1.0, at) + Operand(square({ratio, at}), at), at}), at);
 }
 

@@ -247,7 +247,9 @@ private:
                 const ValueId v = other.target;
                 if (&other == &o || other.part || other.map != o.map || plan_.block_of[v] == no_block || bytes(v) != bytes(o.target)) continue;
                 if (function_.type(v).dtype().size() != function_.type(o.target).dtype().size()) continue;
-                if (loops.phase[f_.nodes[f_.resolved(other.node)].local] <= phase || lives_[plan_.block_of[v]].first != step) continue;
+                const std::uint8_t written = loops.phase[f_.nodes[f_.resolved(other.node)].local];
+                // Only what the last phase writes: a host of a middle phase would stand over the guest before its last reader.
+                if (written <= phase || written + 1 < loops.phases || lives_[plan_.block_of[v]].first != step) continue;
                 // One guest a block: of two spilled values each would read what the other wrote.
                 const auto in_block = [&](ValueId host) { return plan_.block_of[host] == plan_.block_of[v]; };
                 if (std::any_of(shared_.begin(), shared_.end(), in_block)) continue;

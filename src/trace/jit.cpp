@@ -161,9 +161,17 @@ Arrays run(const Entry& entry, const JitCall& call) {
     SmallVector<std::uint64_t, 2> reusable;
     reusable.resize((all + 63) / 64 + 1);
     for (std::uint64_t& w : reusable) w = 0;
+    // A handle that is given away twice is given away at its last place.
+    const auto gives = [&](std::size_t i) {
+        if (!call.dying[i]) return false;
+        for (std::size_t j = i + 1; j < n; ++j)
+            if (call.leaves[j] == call.leaves[i]) return false;
+        return true;
+    };
     for (std::size_t i = 0; i < n; ++i) {
-        if (call.dying[i]) reusable[i / 64] |= std::uint64_t{1} << (i % 64);
-        inputs.push_back(take_buffer(*call.leaves[i], call.dying[i]));
+        const bool dying = gives(i);
+        if (dying) reusable[i / 64] |= std::uint64_t{1} << (i % 64);
+        inputs.push_back(take_buffer(*call.leaves[i], dying));
     }
     for (const Array& x : entry.captures) inputs.push_back(node(x).buffer());
     const auto& types = entry.executable->result_types();

@@ -116,8 +116,10 @@ Arrays run_fori(const Bound& lower, const Bound& upper, const Arrays& carries, F
     if (lower.is_number() && upper.is_number()) {
         attr.length = upper.value() > lower.value() ? upper.value() - lower.value() : 0;
     } else {
-        const Array steps = Operand(as_bound(upper, i64), location) - Operand(as_bound(lower, i64), location);
-        operands.push_back(maximum(Operand(steps, location), Operand(std::int64_t{0}, location)));
+        const Array to = as_bound(upper, i64), from = as_bound(lower, i64);
+        const Array steps = Operand(to, location) - Operand(from, location);
+        const Array any = Operand(to, location) > Operand(from, location);
+        operands.push_back(where(Operand(any, location), Operand(steps, location), Operand(std::int64_t{0}, location)));
     }
     const Arrays captures = traced.trace->captures();
     const ir::FunctionPtr region = traced.trace->finish(traced.results, 1, captures);
