@@ -26,7 +26,7 @@ if(PROJECT_IS_TOP_LEVEL)
   find_program(STITHY_CCACHE ccache)
   if(STITHY_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
     # NOHASHDIR: build folders of the same sources share what they compiled.
-    set(launcher env CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    set(launcher env CCACHE_NOHASHDIR=1 CCACHE_SLOPPINESS=pch_defines,time_macros
         ${STITHY_CCACHE})
     set(CMAKE_CXX_COMPILER_LAUNCHER ${launcher})
     set(CMAKE_C_COMPILER_LAUNCHER ${launcher})

@@ -100,8 +100,10 @@ Types infer_loop(const InferContext& c) {
         if (const Type& before = body.type(static_cast<ValueId>(layout.carry(i))); !(result_type(body, i) == before))
             refuse(c, "the body changes carried value " + std::to_string(i) + " from " + before.str() + " to " + result_type(body, i).str());
     Types types;
-    for (std::size_t i = 0; i < layout.results(); ++i)
+    for (std::size_t i = 0; i < layout.results(); ++i) {
         types.push_back(i < layout.y_result(0) ? result_type(body, i) : ir::stacked(result_type(body, i), attr.length));
+        if (types.back().is_tensor()) expect_extents(c, types.back());
+    }
     return types;
 }
 

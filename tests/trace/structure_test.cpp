@@ -82,6 +82,32 @@ TEST(Structure, CountedWhileDifferentiatesInsideJit) {
     EXPECT_NEAR(st::jit(st::grad(w))(Array(0.9)).item<double>(), eager, 1e-12);
 }
 
+TEST(Structure, SizesThatCannotBeCountedAreRefused) {
+    EXPECT_NE(message([] { (void)st::zeros({std::int64_t{1} << 62, 4}); }).find("zeros"), std::string::npos);
+    EXPECT_NE(message([] { (void)st::eye(std::int64_t{1} << 33); }).find("eye"), std::string::npos);
+    const auto stacks = [](Array c, std::tuple<>) { return std::pair{c + 1.0, st::broadcast_to(c, {16})}; };
+    EXPECT_FALSE(message([&] { (void)st::scan(stacks, Array(0.0), std::tuple<>{}, {.length = std::int64_t{1} << 60}); }).empty());
+}
+
+TEST(Structure, AHandleGivenAwayTwice) {
+    auto f = st::jit([](Array a, Array b) { return std::pair(a + 1.0, b * 2.0); }, {.donate = {0, 1}});
+    Array x = st::arange(4.0);
+    auto [sum, product] = f(std::move(x), std::move(x));
+    EXPECT_EQ(sum.to_vector<double>(), (std::vector<double>{1, 2, 3, 4}));
+    EXPECT_EQ(product.to_vector<double>(), (std::vector<double>{0, 2, 4, 6}));
+}
+
+TEST(Structure, SpilledRowsOfAFusedReductionStayApart) {
+    auto h = [](Array v) {
+        Array l = st::sum(st::exp(v)), c = st::cos(v + l), d = st::sin(v * l), g = st::sum(c) + st::sum(d * v);
+        return c + d * l + g * st::exp(v);
+    };
+    for (int n : {3, 64, 500}) {
+        Array x = st::sin(st::arange(n).astype(st::f64));
+        EXPECT_LT(st::max(st::abs(st::jit(h)(x) - h(x)) / (1 + st::abs(h(x)))).item<double>(), 1e-9) << n;
+    }
+}
+
 TEST(Structure, SecondDerivativesOfProductsAtZero) {
     auto p = [](Array x) { return st::prod(x); };
     EXPECT_EQ(st::hessian(p)(st::array({2.0, 0.0, 3.0})).to_vector<double>(), (std::vector<double>{0, 3, 0, 3, 0, 2, 0, 2, 0}));
