@@ -1,4 +1,5 @@
 // dot_general: products over contracted axes, with batching axes.
+#include "ops/axes.hpp"
 #include "ops/build.hpp"
 #include "ops/check.hpp"
 #include "ops/families.hpp"
@@ -8,7 +9,6 @@
 namespace stithy::ops {
 
 namespace {
-bool contains(const Dims& dims, std::int64_t value) { return std::find(dims.begin(), dims.end(), value) != dims.end(); }
 
 /// Axes that are neither batching nor contracted, in order.
 Dims free_axes(std::size_t rank, const Dims& batch, const Dims& contract) {
@@ -121,12 +121,6 @@ Values transpose_dot(const TransposeContext& c) {
         out[0] = transpose_side(ct, c.operands[1], c.types[0], d.lhs_batch, d.lhs_contract, d.rhs_batch, d.rhs_contract, batch + lhs_free);
     if (c.linear[1])
         out[1] = transpose_side(ct, c.operands[0], c.types[1], d.rhs_batch, d.rhs_contract, d.lhs_batch, d.lhs_contract, batch);
-    return out;
-}
-
-Dims shifted(const Dims& dims, std::int64_t by) {
-    Dims out = dims;
-    for (std::int64_t& x : out) x += by;
     return out;
 }
 

@@ -98,4 +98,22 @@ Rule find_elementwise(OpCode code) {
     return {row.infer != nullptr ? row.infer : usual, row.jvp, row.transpose, batch_elementwise};
 }
 
+bool is_transcendental(OpCode code) {
+    switch (code) {
+    case OpCode::cbrt:
+    case OpCode::cosine:
+    case OpCode::exponential:
+    case OpCode::exponential_minus_one:
+    case OpCode::log:
+    case OpCode::log_plus_one:
+    case OpCode::logistic:
+    case OpCode::sine:
+    case OpCode::tan:
+    case OpCode::tanh:
+    case OpCode::atan2:
+    case OpCode::power: return true;
+    default: return false;
+    }
+}
+
 } // namespace stithy::ops

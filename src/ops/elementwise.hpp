@@ -50,6 +50,9 @@ Values transpose_divide(const TransposeContext& context);
 Values transpose_select(const TransposeContext& context);
 Values transpose_convert(const TransposeContext& context);
 
+/// Functions that cost as much as a dozen multiplications: not worth doing again to save a load.
+bool is_transcendental(OpCode code);
+
 // batching: elementwise_batch.cpp
 Values batch_elementwise(const BatchContext& context);
 

@@ -1,4 +1,5 @@
 // gather: windows of an operand at places that an array of indices gives; places are clamped so that windows lie inside.
+#include "ops/axes.hpp"
 #include "ops/build.hpp"
 #include "ops/check.hpp"
 #include "ops/families.hpp"
@@ -9,7 +10,6 @@
 namespace stithy::ops {
 
 namespace {
-bool contains(const Dims& dims, std::int64_t value) { return std::find(dims.begin(), dims.end(), value) != dims.end(); }
 
 Types infer_gather(const InferContext& c) {
     expect_operands(c, 2);
@@ -71,12 +71,6 @@ Values transpose_gather(const TransposeContext& c) {
     const Value indices = clamped_gather_indices(c.operands[1], g, c.types[0]);
     out[0] = emit1(c.builder, OpCode::scatter, {zeros(c.builder, c.types[0]), indices, c.cotangents[0]}, ir::make_attr(scatter_of(g)),
                    {combiner_region(OpCode::add, c.types[0].dtype())});
-    return out;
-}
-
-Dims shifted(const Dims& dims, std::int64_t by) {
-    Dims out = dims;
-    for (std::int64_t& d : out) d += by;
     return out;
 }
 

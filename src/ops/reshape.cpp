@@ -1,4 +1,5 @@
 // broadcast_in_dim, reshape, transpose, reverse and bitcast_convert: elements keep their values, or their bits, and get new places.
+#include "ops/axes.hpp"
 #include "ops/build.hpp"
 #include "ops/check.hpp"
 #include "ops/families.hpp"
@@ -110,12 +111,6 @@ Values transpose_transpose(const TransposeContext& c) {
 
 Values transpose_reverse(const TransposeContext& c) { return {reverse(c.cotangents[0], c.op.get<ir::DimsAttr>().dims)}; }
 
-Dims shifted(const Dims& dims) {
-    Dims out = dims;
-    for (std::int64_t& d : out) ++d;
-    return out;
-}
-
 Shape batched_shape(const BatchContext& c) {
     Shape shape = c.result_types[0].shape();
     shape.dims().insert(0, c.size);
@@ -124,7 +119,7 @@ Shape batched_shape(const BatchContext& c) {
 
 Values batch_broadcast_in_dim(const BatchContext& c) {
     c.out_batched[0] = true;
-    Dims dims = shifted(c.op.get<ir::DimsAttr>().dims);
+    Dims dims = shifted(c.op.get<ir::DimsAttr>().dims, 1);
     dims.insert(0, 0);
     return {broadcast_in_dim(c.operands[0], batched_shape(c), dims)};
 }
@@ -136,14 +131,14 @@ Values batch_reshape(const BatchContext& c) {
 
 Values batch_transpose(const BatchContext& c) {
     c.out_batched[0] = true;
-    Dims permutation = shifted(c.op.get<ir::DimsAttr>().dims);
+    Dims permutation = shifted(c.op.get<ir::DimsAttr>().dims, 1);
     permutation.insert(0, 0);
     return {transpose(c.operands[0], permutation)};
 }
 
 Values batch_reverse(const BatchContext& c) {
     c.out_batched[0] = true;
-    return {reverse(c.operands[0], shifted(c.op.get<ir::DimsAttr>().dims))};
+    return {reverse(c.operands[0], shifted(c.op.get<ir::DimsAttr>().dims, 1))};
 }
 
 Values batch_bitcast_convert(const BatchContext& c) {

@@ -1,5 +1,6 @@
 // scatter: updates windows of inputs at places that an array of indices gives, in the order of the updates; elements that would lie outside
 // are dropped.
+#include "ops/axes.hpp"
 #include "ops/build.hpp"
 #include "ops/check.hpp"
 #include "ops/families.hpp"
@@ -11,7 +12,6 @@
 namespace stithy::ops {
 
 namespace {
-bool contains(const Dims& dims, std::int64_t value) { return std::find(dims.begin(), dims.end(), value) != dims.end(); }
 
 void expect_dimensions(const InferContext& c, const Type& x, const Type& indices, const Type& updates) {
     const auto& s = c.get<ir::ScatterAttr>();

@@ -1,13 +1,11 @@
 #include "ops/windows.hpp"
 
+#include "ops/axes.hpp"
+
 #include <algorithm>
 #include <cstring>
 
 namespace stithy::ops {
-
-namespace {
-bool contains(const Dims& dims, std::int64_t value) { return std::find(dims.begin(), dims.end(), value) != dims.end(); }
-} // namespace
 
 Value along_index_vector(Value indices, std::int64_t vector_dim, const Dims& values) {
     const DType dtype = indices.dtype();
@@ -61,23 +59,15 @@ ir::ScatterAttr scatter_of(const ir::GatherAttr& g) {
     return s;
 }
 
-namespace {
-Dims shifted(const Dims& dims) {
-    Dims out = dims;
-    for (std::int64_t& d : out) ++d;
-    return out;
-}
-} // namespace
-
 ir::ScatterAttr batched_scatter(const ir::ScatterAttr& scatter, bool batched_indices) {
     ir::ScatterAttr s = scatter;
-    s.update_window_dims = shifted(s.update_window_dims);
-    s.inserted_window_dims = shifted(s.inserted_window_dims);
-    s.input_batching_dims = shifted(s.input_batching_dims);
-    s.scatter_dims_to_operand_dims = shifted(s.scatter_dims_to_operand_dims);
+    s.update_window_dims = shifted(s.update_window_dims, 1);
+    s.inserted_window_dims = shifted(s.inserted_window_dims, 1);
+    s.input_batching_dims = shifted(s.input_batching_dims, 1);
+    s.scatter_dims_to_operand_dims = shifted(s.scatter_dims_to_operand_dims, 1);
     if (batched_indices) {
         s.input_batching_dims.insert(0, 0);
-        s.scatter_indices_batching_dims = shifted(s.scatter_indices_batching_dims);
+        s.scatter_indices_batching_dims = shifted(s.scatter_indices_batching_dims, 1);
         s.scatter_indices_batching_dims.insert(0, 0);
         ++s.index_vector_dim;
     } else {

@@ -1,3 +1,4 @@
+#include "ops/elementwise.hpp"
 #include "plan/fuser.hpp"
 #include "plan/loop_plan.hpp"
 
@@ -9,19 +10,8 @@ using ir::OpCode;
 using ir::ValueId;
 
 int weight(OpCode code) {
+    if (ops::is_transcendental(code)) return 12;
     switch (code) {
-    case OpCode::cbrt:
-    case OpCode::cosine:
-    case OpCode::exponential:
-    case OpCode::exponential_minus_one:
-    case OpCode::log:
-    case OpCode::log_plus_one:
-    case OpCode::logistic:
-    case OpCode::sine:
-    case OpCode::tan:
-    case OpCode::tanh:
-    case OpCode::atan2:
-    case OpCode::power: return 12;
     case OpCode::divide:
     case OpCode::remainder:
     case OpCode::sqrt:

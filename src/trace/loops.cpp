@@ -38,10 +38,10 @@ Body trace_body(const char* name, std::span<const ir::Type> parameters, F f) {
 }
 
 /// What bodies use from outside, each once.
-Arrays united(std::initializer_list<const Body*> bodies) {
+Arrays united(std::span<const Body> bodies) {
     Arrays all;
-    for (const Body* b : bodies)
-        for (const Array& x : b->trace->captures()) {
+    for (const Body& b : bodies)
+        for (const Array& x : b.trace->captures()) {
             bool known = false;
             for (const Array& y : all) known = known || y.handle() == x.handle();
             if (!known) all.push_back(x);
@@ -146,7 +146,8 @@ Arrays run_while(const Arrays& carries, FunctionRef<Array(const Arrays&)> condit
     const Body step = trace_body("while_loop", types, body);
     if (step.results.size() != carries.size()) refuse_structure("while_loop: the body returns another structure than the carry", location);
     check_carries("while_loop", types, step.results, location);
-    const Arrays captures = united({&test, &step});
+    const Body bodies[] = {test, step};
+    const Arrays captures = united(bodies);
     const ir::FunctionPtr regions[] = {test.trace->finish(test.results, 0, captures), step.trace->finish(step.results, 0, captures)};
     Arrays operands = captures;
     operands.insert(operands.end(), carries.begin(), carries.end());
@@ -244,7 +245,6 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
     std::vector<Body> bodies;
     for (std::size_t k = 0; k < count; ++k) bodies.push_back(trace_body(name, types, [&](const Arrays& in) { return branch(k, in); }));
     const std::vector<ir::Type> first = types_of(bodies[0].results, name, location);
-    Arrays captures;
     for (std::size_t k = 0; k < count; ++k) {
         const std::vector<ir::Type> mine = types_of(bodies[k].results, name, location);
         for (std::size_t r = 0; r < std::max(first.size(), mine.size()); ++r)
@@ -253,12 +253,8 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
                      "branch " + std::to_string(k) + " gives " + (r < mine.size() ? mine[r].str() : "nothing") + " where branch 0 gives " +
                          (r < first.size() ? first[r].str() : "nothing"),
                      location);
-        for (const Array& x : bodies[k].trace->captures()) {
-            bool known = false;
-            for (const Array& y : captures) known = known || y.handle() == x.handle();
-            if (!known) captures.push_back(x);
-        }
     }
+    const Arrays captures = united(bodies);
     std::vector<ir::FunctionPtr> regions;
     for (Body& b : bodies) regions.push_back(b.trace->finish(b.results, types.size(), captures));
     Arrays operands{is_predicate ? index.array()

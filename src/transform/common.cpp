@@ -7,6 +7,8 @@ namespace stithy::transform {
 bool any(const Mask& mask) { return std::find(mask.begin(), mask.end(), true) != mask.end(); }
 std::size_t count(const Mask& mask) { return static_cast<std::size_t>(std::count(mask.begin(), mask.end(), true)); }
 
+Mask tail(const Mask& mask, std::size_t from) { return {mask.begin() + static_cast<std::ptrdiff_t>(from), mask.end()}; }
+
 std::string memo_key(std::string_view name, const Mask& a, const Mask& b) {
     std::string key(name);
     key += ':';
@@ -110,10 +112,6 @@ Mask dependent_results(const Function& function, const Mask& parameters, bool di
     for (ValueId v : function.results()) results.push_back(depends[v]);
     return results;
 }
-
-namespace {
-Mask tail(const Mask& mask, std::size_t from) { return {mask.begin() + static_cast<std::ptrdiff_t>(from), mask.end()}; }
-} // namespace
 
 Mask loop_fixpoint(const Op& op, const Mask& operands, bool differentiable) {
     const bool is_loop = op.code == OpCode::loop;

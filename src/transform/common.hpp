@@ -21,6 +21,8 @@ using Mask = std::vector<bool>;
 
 bool any(const Mask& mask);
 std::size_t count(const Mask& mask);
+/// The entries from `from` on.
+Mask tail(const Mask& mask, std::size_t from);
 /// A key for memo tables: "name:0110".
 std::string memo_key(std::string_view name, const Mask& a, const Mask& b = {});
 

@@ -1,5 +1,6 @@
 #include "transform/residuals.hpp"
 
+#include "ops/elementwise.hpp"
 #include "transform/min_cut.hpp"
 
 #include <algorithm>
@@ -11,19 +12,8 @@ namespace {
 /// Cheaper to do again than to store and load: no transcendental functions, no contractions.
 bool is_cheap(const Op& op) {
     if (op.effect != ir::Effect::pure) return false;
+    if (ops::is_transcendental(op.code)) return false;
     switch (op.code) {
-    case OpCode::cbrt:
-    case OpCode::cosine:
-    case OpCode::exponential:
-    case OpCode::exponential_minus_one:
-    case OpCode::log:
-    case OpCode::log_plus_one:
-    case OpCode::logistic:
-    case OpCode::sine:
-    case OpCode::tan:
-    case OpCode::tanh:
-    case OpCode::atan2:
-    case OpCode::power:
     case OpCode::remainder: return false;
     case OpCode::constant:
     case OpCode::iota:

@@ -94,8 +94,6 @@ void Stage::emit_pending(Builder& target, const std::function<Value(ValueId)>& p
 
 namespace {
 
-Mask tail(const Mask& mask, std::size_t from) { return {mask.begin() + static_cast<std::ptrdiff_t>(from), mask.end()}; }
-
 /// A pending operation whose results are the unknown results of `op`.
 Stage::Pending pending_like(const Op& op, const Mask& unknown_results) {
     Stage::Pending p;

@@ -6,8 +6,6 @@ namespace {
 
 using Operands = std::span<const Value>;
 
-Mask tail(const Mask& mask, std::size_t from) { return {mask.begin() + static_cast<std::ptrdiff_t>(from), mask.end()}; }
-
 Values vmap_call(Builder& builder, const Op& op, Operands operands, const Mask& batched, std::int64_t size, Mask& out) {
     const BatchedFunction callee = vmap(op.regions[0], batched, size);
     out = callee.batched_results;
