@@ -1,4 +1,4 @@
-#include "transform/common.hpp"
+#include "transform/flow.hpp"
 
 #include <algorithm>
 
@@ -91,31 +91,12 @@ bool has_zero_derivative(OpCode code) {
 }
 
 Mask dependent_results(const Function& function, const Mask& parameters, bool differentiable) {
-    Mask depends(function.value_count(), false);
-    for (std::size_t i = 0; i < parameters.size(); ++i)
-        depends[i] = parameters[i] && (!differentiable || ops::is_differentiable(function.type(static_cast<ValueId>(i))));
-    Mask operands;
-    for (const Op& op : function.ops()) {
-        if (std::none_of(op.operands.begin(), op.operands.end(), [&](ValueId v) { return depends[v]; })) continue;
-        if (!is_structured(op.code)) {
-            if (differentiable && has_zero_derivative(op.code)) continue;
-            for (std::uint32_t r = 0; r < op.result_count; ++r)
-                depends[op.result(r)] = !differentiable || ops::is_differentiable(function.type(op.result(r)));
-            continue;
-        }
-        operands.clear();
-        for (ValueId v : op.operands) operands.push_back(depends[v]);
-        const Mask results = dependent_results(function, op, operands, differentiable);
-        for (std::uint32_t r = 0; r < op.result_count; ++r) depends[op.result(r)] = results[r];
-    }
-    Mask results;
-    for (ValueId v : function.results()) results.push_back(depends[v]);
-    return results;
+    return flow_of(function, differentiable).forward(parameters);
 }
 
 Mask loop_fixpoint(const Op& op, const Mask& operands, bool differentiable) {
     const bool is_loop = op.code == OpCode::loop;
-    const Function& body = *op.regions[is_loop ? 0 : 1];
+    const Flow& body = flow_of(*op.regions[is_loop ? 0 : 1], differentiable);
     std::size_t first = 0, n = 0; // the carried parameters of the body
     Mask parameters;
     if (is_loop) {
@@ -131,8 +112,8 @@ Mask loop_fixpoint(const Op& op, const Mask& operands, bool differentiable) {
     }
     for (bool changed = true; changed;) {
         changed = false;
-        Mask results = dependent_results(body, parameters, differentiable);
-        if (!is_loop && !differentiable && dependent_results(*op.regions[0], parameters, false)[0]) results.assign(results.size(), true);
+        Mask results = body.forward(parameters);
+        if (!is_loop && !differentiable && flow_of(*op.regions[0], false).forward(parameters)[0]) results.assign(results.size(), true);
         for (std::size_t i = 0; i < n; ++i)
             if (results[i] && !parameters[first + i]) parameters[first + i] = changed = true;
     }
@@ -140,30 +121,7 @@ Mask loop_fixpoint(const Op& op, const Mask& operands, bool differentiable) {
 }
 
 Mask dependent_results(const Function& function, const Op& op, const Mask& operands, bool differentiable) {
-    Mask results(op.result_count, false);
-    auto join = [&](const Mask& more) {
-        for (std::size_t r = 0; r < results.size(); ++r) results[r] = results[r] || more[r];
-    };
-    switch (op.code) {
-    case OpCode::call: join(dependent_results(*op.regions[0], operands, differentiable)); break;
-    case OpCode::case_:
-    case OpCode::if_:
-        for (const FunctionPtr& branch : op.regions) join(dependent_results(*branch, tail(operands, 1), differentiable));
-        if (operands[0] && !differentiable) results.assign(results.size(), true);
-        break;
-    case OpCode::loop:
-    case OpCode::while_: {
-        const Mask parameters = loop_fixpoint(op, operands, differentiable);
-        if (op.code == OpCode::loop) join(dependent_results(*op.regions[0], parameters, differentiable));
-        const std::size_t first =
-            op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carry(0) : static_cast<std::size_t>(op.get<WhileAttr>().invariants);
-        const std::size_t n =
-            op.code == OpCode::loop ? LoopLayout(op.get<LoopAttr>()).carries + LoopLayout(op.get<LoopAttr>()).accumulators : results.size();
-        for (std::size_t i = 0; i < n; ++i) results[i] = results[i] || parameters[first + i];
-        break;
-    }
-    default: results.assign(results.size(), !differentiable || !has_zero_derivative(op.code));
-    }
+    Mask results = flow_of(op, differentiable).forward(operands);
     if (differentiable)
         for (std::uint32_t r = 0; r < op.result_count; ++r) results[r] = results[r] && ops::is_differentiable(function.type(op.result(r)));
     return results;

@@ -1,5 +1,7 @@
 #include "transform/dce.hpp"
 
+#include "transform/flow.hpp"
+
 #include <algorithm>
 
 namespace stithy::transform {
@@ -30,10 +32,11 @@ Mask needed_body_parameters(const Op& op, const Mask& needed_results) {
     Mask results = needed_results;
     Mask parameters(body.parameter_count(), false);
     if (!is_loop) parameters = needed_parameters(*op.regions[0], {true});
+    const Flow& flow = flow_of(body, false);
     for (bool changed = true; changed;) {
         changed = false;
         for (std::size_t i = 0; i < carried; ++i) results[i] = results[i] || parameters[first + i];
-        const Mask more = needed_parameters(body, results);
+        const Mask more = flow.backward(results);
         for (std::size_t p = 0; p < parameters.size(); ++p)
             if (more[p] && !parameters[p]) parameters[p] = changed = true;
     }
@@ -75,11 +78,11 @@ struct Needs {
 };
 
 /// Liveness of every value, backwards.
-Needs sweep(const Function& f, Mask& live, bool keep_effects) {
+Needs sweep(const Function& f, Mask& live) {
     Needs needs{Mask(f.ops().size(), false), std::vector<Mask>(f.ops().size()), true};
     for (std::size_t i = f.ops().size(); i-- > 0;) {
         const Op& op = f.ops()[i];
-        bool used = keep_effects && has_effect(op);
+        bool used = has_effect(op);
         for (std::uint32_t r = 0; !used && r < op.result_count; ++r) used = live[op.result(r)];
         if (!used) needs.all_plain = false;
         if (!used) continue;
@@ -109,8 +112,8 @@ public:
         case OpCode::call:
         case OpCode::case_:
         case OpCode::if_: return copy_branches(op, live, used);
-        case OpCode::while_: return copy_while(op, live, used);
-        case OpCode::loop: return copy_loop(op, live, used);
+        case OpCode::while_: return copy_while(op, live);
+        case OpCode::loop: return copy_loop(op, live);
         default: {
             const Values results = copy_op(builder_, f_, op, lookup(op.operands, table_));
             for (std::uint32_t r = 0; r < op.result_count; ++r) table_[op.result(r)] = results[r];
@@ -138,10 +141,9 @@ private:
         put(op, needed, append(op, operands, op.attr, std::move(regions), types));
     }
 
-    void copy_while(const Op& op, const Mask& live, const Mask& used) {
+    void copy_while(const Op& op, const Mask& live) {
         const auto invariants = static_cast<std::size_t>(op.get<WhileAttr>().invariants);
         const Mask parameters = has_effect(op) ? Mask(op.operands.size(), true) : needed_body_parameters(op, results_mask(op, live));
-        static_cast<void>(used);
         Values operands;
         WhileAttr attr;
         for (std::size_t i = 0; i < op.operands.size(); ++i) {
@@ -155,12 +157,11 @@ private:
         put(op, carries, append(op, operands, ir::make_attr(attr), std::move(regions), types));
     }
 
-    void copy_loop(const Op& op, const Mask& live, const Mask& used) {
+    void copy_loop(const Op& op, const Mask& live) {
         const auto& old = op.get<LoopAttr>();
         const LoopLayout layout(old);
         Mask needed = has_effect(op) ? Mask(op.result_count, true) : results_mask(op, live);
         Mask parameters = has_effect(op) ? Mask(layout.parameters(), true) : needed_body_parameters(op, needed);
-        static_cast<void>(used);
         parameters[0] = true;
         for (std::size_t i = 0; i < layout.carries + layout.accumulators; ++i) needed[i] = parameters[layout.carry(i)];
         LoopAttr attr = old;
@@ -207,7 +208,7 @@ FunctionPtr shrink(const Function& f, const Mask& parameters, const Mask& result
     Mask live(f.value_count(), false);
     for (std::size_t r = 0; r < results.size(); ++r)
         if (results[r]) live[f.results()[r]] = true;
-    const Needs needs = sweep(f, live, true);
+    const Needs needs = sweep(f, live);
     for (std::size_t i = 0; i < f.ops().size(); ++i)
         if (needs.used[i]) copier.copy(f.ops()[i], live, needs.operands[i]);
     std::vector<ValueId> out;
@@ -218,20 +219,13 @@ FunctionPtr shrink(const Function& f, const Mask& parameters, const Mask& result
 
 } // namespace
 
-Mask needed_parameters(const Function& f, const Mask& needed_results) {
-    Mask live(f.value_count(), false);
-    for (std::size_t r = 0; r < needed_results.size(); ++r)
-        if (needed_results[r]) live[f.results()[r]] = true;
-    sweep(f, live, true);
-    live.resize(f.parameter_count());
-    return live;
-}
+Mask needed_parameters(const Function& f, const Mask& needed_results) { return flow_of(f, false).backward(needed_results); }
 
 FunctionPtr eliminate_dead(const FunctionPtr& f, const Mask& needed) {
     if (std::find(needed.begin(), needed.end(), false) == needed.end()) {
         Mask live(f->value_count(), false);
         for (ValueId v : f->results()) live[v] = true;
-        if (sweep(*f, live, true).all_plain) return f;
+        if (sweep(*f, live).all_plain) return f;
     }
     return shrink(*f, Mask(f->parameter_count(), true), needed);
 }
