@@ -10,6 +10,9 @@ constexpr T exp_highest = sizeof(T) == 8 ? T(710.0) : T(89.0F);
 template <class T>
 constexpr T exp_lowest = sizeof(T) == 8 ? T(-746.0) : T(-104.0F);
 
+template <class T>
+constexpr T per_log2 = static_cast<T>(0x1.71547652b82fep0);
+
 /// x = k log(2) + r; exp(r) - 1 is r + (rest + r^2 q(r)) with `rest` what r lost in rounding.
 template <class T>
 struct Reduced {
@@ -19,7 +22,7 @@ struct Reduced {
 template <class T>
 STITHY_INLINE Reduced<T> reduce_exponent(Vector<T> x) {
     const Vector<T> rounder = all(IntegerOf<T>::rounder);
-    const Vector<T> shifted = fma(x, all(static_cast<T>(0x1.71547652b82fep0)), rounder), k = shifted - rounder;
+    const Vector<T> shifted = fma(x, all(per_log2<T>), rounder), k = shifted - rounder;
     const Vector<T> near = fnma(k, all(log2_parts<T>.high), x); // exact
     const Vector<T> r = fnma(k, all(log2_parts<T>.middle), near);
     return {k, r, fnma(k, all(log2_parts<T>.middle), near - r), bits<T>(shifted)};
@@ -63,7 +66,7 @@ constexpr T exp_ordinary = sizeof(T) == 8 ? T(707.5) : T(87.0F);
 template <class T>
 STITHY_INLINE Vector<T> exp_quick(Vector<T> x) {
     const Vector<T> rounder = all(IntegerOf<T>::rounder / 16); // rounds to sixteenths
-    const Vector<T> shifted = fma(x, all(static_cast<T>(0x1.71547652b82fep0)), rounder), k = shifted - rounder;
+    const Vector<T> shifted = fma(x, all(per_log2<T>), rounder), k = shifted - rounder;
     const Vector<T> r = fnma(k, all(log2_parts<T>.middle), fnma(k, all(log2_parts<T>.high), x));
     const Vector<T> p = fma(r * r, polynomial(exp_short_terms<T>, r), r);
     Vector<T> power;
@@ -82,7 +85,7 @@ STITHY_INLINE F64 exp_quick(F64 x) {
 }
 STITHY_INLINE F32 exp_quick(F32 x) {
     const F32 rounder = all(IntegerOf<float>::rounder / 8);
-    const F32 shifted = fma(x, all(0x1.715476p0F), rounder), k = shifted - rounder;
+    const F32 shifted = fma(x, all(per_log2<float>), rounder), k = shifted - rounder;
     const F32 r = fnma(k, all(log2_parts<float>.middle), fnma(k, all(log2_parts<float>.high), x));
     const F32 p = fma(r * r, polynomial(exp_short_terms<float>, r), r);
     const Integers<float> whole = (bits<float>(shifted) >> 3) << 23;
@@ -129,16 +132,62 @@ STITHY_INLINE Vector<T> vector_logistic(Vector<T> x) {
     return (x < T{0} ? e : all(T{1})) / (T{1} + e);
 }
 
-/// 1 - 2 / (exp(2|x|) + 1), and for small |x| a quotient of polynomials, in one division.
+/// 2|x| = n step + 2u, and exp(2|x|) = w (1 + h) / (1 - h) with w from n and h = tanh(u): tanh|x| = ((w - 1) + (w + 1) h) / ((w + 1) + (w -
+/// 1) h). Both sides are taken times c, about 1/w, so that nothing is large: lower = (w - 1) c, upper = (w + 1) c.
+template <class T>
+struct TanhParts {
+    Vector<T> u, lower, upper;
+};
+
+/// The reduced argument's tanh, for `terms` that are those of (tanh(u)/u - 1) / u^2.
+template <class T, std::size_t N>
+STITHY_INLINE Vector<T> tanh_reduced(Vector<T> u, const Coefficients<T, N>& terms) {
+    const Vector<T> square = u * u;
+    return fma(square * u, polynomial(terms, square), u);
+}
+
+/// The step is log(2); w is 2^n, c is 2^-n: exact.
+template <class T>
+STITHY_INLINE TanhParts<T> tanh_parts(Vector<T> a) {
+    constexpr int shift = IntegerOf<T>::fraction_bits;
+    const Vector<T> rounder = all(IntegerOf<T>::rounder + IntegerOf<T>::bias);
+    const Vector<T> shifted = fnma(a, all(2 * per_log2<T>), rounder), n = shifted - rounder; // minus the n above
+    const Vector<T> u = fma(n, all(log2_parts<T>.high / 2), a);
+    const Vector<T> c = value<T>(bits<T>(shifted) << shift);
+    return {u, T{1} - c, T{1} + c};
+}
+
+#if STITHY_SIMD_BYTES == 64
+/// The step is log(2) / 16, rounded down so that nothing cancels. The bits of n below the exponent's remain in c's fraction, which makes it
+/// 2^-floor(n/16) (1 - (n mod 16)/32); the table has what w c differs from 1 by, times a
+/// factor on which it depends where roundings cost most.
+STITHY_INLINE TanhParts<double> tanh_parts_by_table(F64 a) {
+    const F64 rounder = all(IntegerOf<double>::rounder + 16 * IntegerOf<double>::bias);
+    const F64 shifted = _mm512_fnmadd_round_pd(a, all(32 * per_log2<double>), rounder, _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC);
+    const F64 n = shifted - rounder, u = fma(n, all(log2_parts<double>.high / 32), a);
+    const F64 c = value<double>(bits<double>(shifted) << 48);
+    constexpr double factor = tanh_table_factor;
+    const F64 lower = lookup(tanh_sixteenths, bits<double>(shifted)) + fnma(c, all(factor), all(factor));
+    return {u, lower, fma(c, all(2 * factor), lower)};
+}
+#endif
+
 template <class T>
 STITHY_INLINE Vector<T> vector_tanh(Vector<T> x) {
-    constexpr T highest = sizeof(T) == 8 ? T(22.0) : T(10.0F); // from here on it is 1
-    const Vector<T> a = at_most(all(highest), magnitude<T>(x)), u = a * a;
-    const auto large = a > static_cast<T>(0.6);
-    const Vector<T> numerator = large ? all(T{-2}) : u * polynomial(tanh_numerator<T>, u);
-    const Vector<T> denominator = large ? exp_quick<T>(a + a) + T{1} : polynomial(tanh_denominator<T>, u);
-    const Vector<T> unit = large ? all(T{1}) : a;
-    return with_sign<T>(fma(unit, numerator / denominator, unit), x);
+    constexpr T highest = sizeof(T) == 8 ? T(20.0) : T(10.0F); // from here on it is 1
+    const Vector<T> a = at_most(all(highest), magnitude<T>(x));
+    constexpr bool table = sizeof(T) == 8 && simd_bytes == 64;
+    TanhParts<T> parts;
+    Vector<T> h;
+    if constexpr (table) {
+        parts = tanh_parts_by_table(a);
+        h = tanh_reduced<T>(parts.u, tanh_short_terms);
+    } else {
+        parts = tanh_parts<T>(a);
+        h = tanh_reduced<T>(parts.u, tanh_terms<T>);
+    }
+    // The first is not above the second, so that the quotient does not pass 1.
+    return with_sign<T>(fma(parts.upper, h, parts.lower) / fma(parts.lower, h, parts.upper), x);
 }
 
 } // namespace

@@ -197,14 +197,34 @@ template <class T>
 constexpr typename IntegerOf<T>::Scalar sign_bit =
     static_cast<typename IntegerOf<T>::Scalar>(typename IntegerOf<T>::Scalar{1} << (sizeof(T) * 8 - 1));
 
+/// An integer in all lanes, read from memory. Compilers otherwise move it through a general register, which costs a unit that wide
+/// arithmetic needs.
+template <class T>
+STITHY_INLINE Integers<T> from_memory(const typename IntegerOf<T>::Scalar& word) {
+    const typename IntegerOf<T>::Scalar* place = &word;
+    asm("" : "+r"(place)); // hides what stands there
+    return Integers<T>{} + *place;
+}
+template <class T>
+constexpr typename IntegerOf<T>::Scalar sign_word = sign_bit<T>;
+template <class T>
+constexpr typename IntegerOf<T>::Scalar magnitude_word = ~sign_bit<T>;
+
 template <class T>
 STITHY_INLINE Vector<T> magnitude(Vector<T> x) {
-    return value<T>(bits<T>(x) & ~sign_bit<T>);
+    return value<T>(bits<T>(x) & from_memory<T>(magnitude_word<T>));
 }
 /// x with the sign of y.
 template <class T>
 STITHY_INLINE Vector<T> with_sign(Vector<T> x, Vector<T> y) {
-    return value<T>((bits<T>(x) & ~sign_bit<T>) | (bits<T>(y) & sign_bit<T>));
+    const Integers<T> mask = from_memory<T>(sign_word<T>);
+#if STITHY_SIMD_BYTES == 64
+    const auto merged =
+        _mm512_ternarylogic_epi64(reinterpret_cast<__m512i>(mask), reinterpret_cast<__m512i>(x), reinterpret_cast<__m512i>(y), 0xac);
+    return reinterpret_cast<Vector<T>>(merged);
+#else
+    return value<T>((bits<T>(x) & ~mask) | (bits<T>(y) & mask));
+#endif
 }
 /// x, negated where the lowest bit of `odd` is set.
 template <class T>
