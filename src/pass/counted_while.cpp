@@ -2,6 +2,8 @@
 
 #include "pass/induction.hpp"
 #include "pass/invariant_carries.hpp"
+#include "pass/licm.hpp"
+#include "pass/products.hpp"
 #include "pass/rewrite.hpp"
 
 #include <optional>
@@ -120,6 +122,8 @@ class CountWhiles final : public Rewriter {
 
 ir::FunctionPtr count_whiles(const ir::FunctionPtr& f) { return CountWhiles().run(f); }
 
-ir::FunctionPtr settle_loops(const ir::FunctionPtr& f) { return derive_counters(count_whiles(settle_invariants(f))); }
+ir::FunctionPtr settle_loops(const ir::FunctionPtr& f) {
+    return hoist_invariants(fold_transposes(derive_counters(count_whiles(settle_invariants(f)))));
+}
 
 } // namespace stithy::pass

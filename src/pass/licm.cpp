@@ -21,7 +21,11 @@ bool is_layout(OpCode code) {
     }
 }
 
-/// Which operations of a body can go, given which parameters are invariant. Layout operations go only when something that goes needs them.
+/// Operations that read their operands from memory, into which no layout operation is folded.
+bool reads_memory(OpCode code) { return code == OpCode::dot_general || is_structured(code); }
+
+/// Which operations of a body can go, given which parameters are invariant. Layout operations go only when something that goes needs them,
+/// or something that would make them an array in each step.
 Mask movable_ops(const Function& body, const Mask& invariant_parameters) {
     Mask invariant(body.value_count(), false), movable(body.ops().size(), false);
     std::copy(invariant_parameters.begin(), invariant_parameters.end(), invariant.begin());
@@ -33,18 +37,24 @@ Mask movable_ops(const Function& body, const Mask& invariant_parameters) {
         movable[i] = all;
         for (std::uint32_t r = 0; r < op.result_count; ++r) invariant[op.result(r)] = all;
     }
-    Mask wanted(body.value_count(), false);
+    Mask needed(body.value_count(), false), wanted(body.value_count(), false); // by what goes; by who reads memory
     for (std::size_t i = body.ops().size(); i-- > 0;) {
         const Op& op = body.ops()[i];
-        if (!movable[i]) continue;
+        if (!movable[i]) {
+            if (reads_memory(op.code))
+                for (ValueId v : op.operands) wanted[v] = true;
+            continue;
+        }
         bool goes = !is_layout(op.code);
+        if (!op.operands.empty()) // constants are better known where they are read
+            for (std::uint32_t r = 0; r < op.result_count; ++r) goes = goes || wanted[op.result(r)];
         std::int64_t widest = 0;
         for (ValueId v : op.operands) widest = std::max(widest, body.type(v).bytes());
         if (goes && body.type(op.first_result).bytes() > 4 * std::max<std::int64_t>(widest, 64)) goes = false; // a widening product stays
-        for (std::uint32_t r = 0; r < op.result_count; ++r) goes = goes || wanted[op.result(r)];
+        for (std::uint32_t r = 0; r < op.result_count; ++r) goes = goes || needed[op.result(r)];
         movable[i] = goes;
         if (goes)
-            for (ValueId v : op.operands) wanted[v] = true;
+            for (ValueId v : op.operands) needed[v] = true;
     }
     return movable;
 }

@@ -9,6 +9,7 @@
 #include "pass/invariant_carries.hpp"
 #include "pass/licm.hpp"
 #include "pass/outer_products.hpp"
+#include "pass/products.hpp"
 #include "pass/simplify.hpp"
 
 #include <cstdlib>
@@ -25,6 +26,7 @@ constexpr Pass list[] = {
     {"count-whiles", count_whiles},
     {"induction", derive_counters},
     {"simplify", simplify, true},
+    {"products", fold_transposes},
     {"cse", share_common},
     {"licm", hoist_invariants},
     {"dce", drop_dead},

@@ -3,6 +3,7 @@
 #include "pass/rewrite.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace stithy::pass {
 
@@ -25,6 +26,34 @@ const Op* defining(const Function& f, ValueId v) {
     return d < 0 ? nullptr : &f.ops()[static_cast<std::size_t>(d)];
 }
 
+/// A product of two values that has the dot product's form: of a dot_general, or of an elementwise product of two values that are
+/// broadcast along each other's axes.
+std::optional<Outer> factors_of(const Function& body, const Op& product) {
+    if (product.code == OpCode::dot_general) return Outer{0, 0, product.operands[0], product.operands[1], product.get<ir::DotAttr>()};
+    if (product.code != OpCode::multiply) return std::nullopt;
+    const Op *left = defining(body, product.operands[0]), *right = defining(body, product.operands[1]);
+    if (!left || !right || left->code != OpCode::broadcast_in_dim || right->code != OpCode::broadcast_in_dim) return std::nullopt;
+    const std::size_t rank = body.type(product.first_result).rank();
+    const auto leads = [&](const Op& a, const Op& b) { // whether a's axes, then b's, are all the axes
+        const Dims &first = a.get<ir::DimsAttr>().dims, &second = b.get<ir::DimsAttr>().dims;
+        if (first.size() + second.size() != rank || first.empty() || second.empty()) return false;
+        for (std::size_t d = 0; d < rank; ++d)
+            if ((d < first.size() ? first[d] : second[d - first.size()]) != static_cast<std::int64_t>(d)) return false;
+        return true;
+    };
+    const auto full = [&](const Op& b) { // no axis of extent 1 is stretched
+        const Dims& dims = b.get<ir::DimsAttr>().dims;
+        const Shape &from = body.type(b.operands[0]).shape(), &to = body.type(b.first_result).shape();
+        for (std::size_t d = 0; d < dims.size(); ++d)
+            if (from[d] != to[static_cast<std::size_t>(dims[d])]) return false;
+        return true;
+    };
+    if (!full(*left) || !full(*right)) return std::nullopt;
+    if (leads(*right, *left)) std::swap(left, right);
+    if (!leads(*left, *right)) return std::nullopt;
+    return Outer{0, 0, left->operands[0], right->operands[0], {}};
+}
+
 std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
     std::vector<std::int32_t> uses(body.value_count(), 0);
     for (const Op& op : body.ops())
@@ -40,11 +69,12 @@ std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
             if (add.operands.empty() || !body.type(add.operands[0]).is_accumulator()) break;
             if (add.code == OpCode::accumulator_add && uses[add.operands[1]] == 1) {
                 const Op* product = defining(body, add.operands[1]);
-                if (product && product->code == OpCode::dot_general) {
+                if (auto outer = product ? factors_of(body, *product) : std::nullopt) {
                     const std::int64_t bytes = body.type(v).bytes(),
-                                       factors = body.type(product->operands[0]).bytes() + body.type(product->operands[1]).bytes();
-                    if (bytes >= least_bytes && factors < 2 * bytes)
-                        found.push_back({a, index, product->operands[0], product->operands[1], product->get<ir::DotAttr>()});
+                                       factors = body.type(outer->left).bytes() + body.type(outer->right).bytes();
+                    outer->accumulator = a;
+                    outer->add_op = index;
+                    if (bytes >= least_bytes && factors < 2 * bytes) found.push_back(std::move(*outer));
                 }
             }
             v = add.operands[0];
@@ -229,6 +259,7 @@ class GatherOuterProducts final : public Rewriter {
             Values table(body_.value_count());
             for (std::size_t p = 1; p < body_.parameter_count(); ++p) table[p] = Value(b, b.parameter(body_.type(static_cast<ValueId>(p))));
             table[0] = first + step;
+            const Mask needed = needed_ops(stacked);
             for (std::size_t i = 0; i < body_.ops().size(); ++i) {
                 const Op& op = body_.ops()[i];
                 const bool gathered = std::any_of(outers_.begin(), outers_.end(), [&](const Outer& o) { return o.add_op == i; });
@@ -236,9 +267,7 @@ class GatherOuterProducts final : public Rewriter {
                     table[op.first_result] = table[op.operands[0]];
                     continue;
                 }
-                const bool product = std::any_of(outers_.begin(), outers_.end(),
-                                                 [&](const Outer& o) { return body_.ops()[o.add_op].operands[1] == op.first_result; });
-                if (product) continue;
+                if (!needed[i]) continue;
                 const Values out = copy_op(b, body_, op, lookup(op.operands, table));
                 for (std::uint32_t r = 0; r < op.result_count; ++r) table[op.result(r)] = out[r];
             }
@@ -246,6 +275,22 @@ class GatherOuterProducts final : public Rewriter {
             for (ValueId v : body_.results()) results.push_back(table[v].id());
             for (ValueId v : stacked) results.push_back(table[v].id());
             return b.finish(std::move(results));
+        }
+
+        /// Which operations of the body are needed once the products are taken elsewhere.
+        [[nodiscard]] Mask needed_ops(const std::vector<ValueId>& stacked) const {
+            Mask live(body_.value_count(), false), needed(body_.ops().size(), false);
+            for (ValueId v : body_.results()) live[v] = true;
+            for (ValueId v : stacked) live[v] = true;
+            for (std::size_t i = body_.ops().size(); i-- > 0;) {
+                const Op& op = body_.ops()[i];
+                needed[i] = op.effect != ir::Effect::pure;
+                for (std::uint32_t r = 0; r < op.result_count; ++r) needed[i] = needed[i] || live[op.result(r)];
+                const bool gathered = std::any_of(outers_.begin(), outers_.end(), [&](const Outer& o) { return o.add_op == i; });
+                if (needed[i])
+                    for (std::size_t k = 0; k < (gathered ? 1 : op.operands.size()); ++k) live[op.operands[k]] = true;
+            }
+            return needed;
         }
 
         Builder& builder_;
