@@ -18,9 +18,11 @@ bool is_identity(const Dims& dims) {
     return true;
 }
 
-/// Bounds of an integer.
+/// Bounds of an integer. A bound that stands on the number of steps decides a comparison only where it is just met, as `i < n` is in a loop
+/// of n steps and `n - 1 - i < 0` is not: else another number of steps could make other code.
 struct Range {
     std::int64_t low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
+    bool low_by_length = false, high_by_length = false;
 };
 
 /// Bounds of rank-0 integers that are computed from a loop's counter; nothing where they are not known, or where the arithmetic may wrap.
@@ -37,7 +39,7 @@ public:
         const Op* op = definition(builder, v);
         if (!op) {
             if (v != 0 || length_ < 1) return std::nullopt;
-            return Range{0, length_ - 1};
+            return Range{0, length_ - 1, false, true};
         }
         const auto operand = [&](std::size_t i) { return of(builder, op->operands[i], depth + 1); };
         switch (op->code) {
@@ -46,13 +48,17 @@ public:
             return Range{n, n};
         }
         case OpCode::convert:
-            if (const auto x = operand(0)) return fit({x->low, x->high}, type.dtype());
+            if (const auto x = operand(0)) return fit(*x, type.dtype());
             return std::nullopt;
         case OpCode::add:
         case OpCode::subtract: {
             const auto x = operand(0), y = x ? operand(1) : std::nullopt;
             if (!y || !is_small(*x) || !is_small(*y)) return std::nullopt;
-            return fit(op->code == OpCode::add ? Range{x->low + y->low, x->high + y->high} : Range{x->low - y->high, x->high - y->low},
+            if (op->code == OpCode::add)
+                return fit(
+                    {x->low + y->low, x->high + y->high, x->low_by_length || y->low_by_length, x->high_by_length || y->high_by_length},
+                    type.dtype());
+            return fit({x->low - y->high, x->high - y->low, x->low_by_length || y->high_by_length, x->high_by_length || y->low_by_length},
                        type.dtype());
         }
         default: return std::nullopt;
@@ -88,19 +94,14 @@ class Simplify final : public Rewriter {
         const auto x = ranges_.of(builder, op.operands[0]), y = x ? ranges_.of(builder, op.operands[1]) : std::nullopt;
         if (!y) return {};
         const auto answer = [&](bool yes) { return splat(builder, Type(boolean, Shape{}), yes ? 1 : 0); };
+        const auto below = [](const Range& a, const Range& b, std::int64_t gap) { // a + gap <= b
+            return a.high_by_length || b.low_by_length ? a.high == b.low - gap : a.high <= b.low - gap;
+        };
         switch (op.get<ir::CompareAttr>().direction) {
-        case ir::Direction::lt:
-            if (x->high < y->low) return answer(true);
-            return x->low >= y->high ? answer(false) : Value();
-        case ir::Direction::le:
-            if (x->high <= y->low) return answer(true);
-            return x->low > y->high ? answer(false) : Value();
-        case ir::Direction::ge:
-            if (x->low >= y->high) return answer(true);
-            return x->high < y->low ? answer(false) : Value();
-        case ir::Direction::gt:
-            if (x->low > y->high) return answer(true);
-            return x->high <= y->low ? answer(false) : Value();
+        case ir::Direction::lt: return below(*x, *y, 1) ? answer(true) : below(*y, *x, 0) ? answer(false) : Value();
+        case ir::Direction::le: return below(*x, *y, 0) ? answer(true) : below(*y, *x, 1) ? answer(false) : Value();
+        case ir::Direction::ge: return below(*y, *x, 0) ? answer(true) : below(*x, *y, 1) ? answer(false) : Value();
+        case ir::Direction::gt: return below(*y, *x, 1) ? answer(true) : below(*x, *y, 0) ? answer(false) : Value();
         default: return {};
         }
     }

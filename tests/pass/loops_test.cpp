@@ -207,6 +207,34 @@ TEST(CodeMotion, ThroughNestedLoopsAndNotForBroadcasts) {
     expect_same(f, g, {random_f64({4}, 1), random_f64({4, 512}, 2)}, "nested");
 }
 
+// ---- comparisons with the counter ----
+
+/// `steps` steps that add up where(i < limit, 1, 2), or where(last - i < 0, 1, 2).
+FunctionPtr guarded(std::int64_t steps, std::int64_t number, bool from_the_end) {
+    return build(std::vector{Type(f64, {})}, [=](Builder& b, View v) {
+        return loop(b, steps, {.carries = {v[0]}}, [=](const LoopView& l) {
+            const auto integer = [&](std::int64_t n) { return ops::constant(l.builder, ir::Literal::splat(Type(i64, Shape{}), n)); };
+            const Value p = from_the_end ? ops::compare(integer(number) - l.counter, integer(0), ir::Direction::lt)
+                                         : ops::compare(l.counter, integer(number), ir::Direction::lt);
+            return Values{l.carries[0] + ops::select(p, ops::full_like(l.carries[0], 1), ops::full_like(l.carries[0], 2))};
+        });
+    });
+}
+
+TEST(Comparisons, OfTheCounterAreDecidedOnlyByTheFormOfTheProgram) {
+    struct Case {
+        std::int64_t steps, number;
+        bool from_the_end, decided;
+    };
+    for (const Case& c : {Case{100, 50, false, false}, Case{40, 50, false, false}, Case{50, 50, false, true}, Case{40, -1, false, true},
+                          Case{50, 49, true, true}, Case{50, 60, true, false}, Case{50, 40, true, false}}) {
+        SCOPED_TRACE(std::to_string(c.steps) + " steps, " + std::to_string(c.number));
+        const FunctionPtr f = guarded(c.steps, c.number, c.from_the_end), g = run_pass("simplify", f);
+        EXPECT_EQ(count_ops(*g, OpCode::select), c.decided ? 0u : 1u);
+        expect_same(f, g, {random_f64({}, 1)}, "values");
+    }
+}
+
 // ---- outer products ----
 
 /// The pullback of `steps` steps of tanh(K c) or tanh(c K), K n x n.
