@@ -42,7 +42,7 @@ LLVMTargetRef initialised(Pool& p) {
 } // namespace
 
 TargetMachine::TargetMachine(const TargetOptions& options, Effort effort)
-    : key_(options.cpu + '|' + options.features + '|' + (effort == Effort::quick ? 'q' : 'n')) {
+    : key_(options.cpu + '|' + options.features + '|' + "lqn"[static_cast<int>(effort)]) {
     Pool& p = pool();
     const std::lock_guard lock(p.mutex);
     auto& idle = p.idle[key_];
@@ -51,9 +51,11 @@ TargetMachine::TargetMachine(const TargetOptions& options, Effort effort)
         idle.pop_back();
         return;
     }
-    machine_ =
-        LLVMCreateTargetMachine(initialised(p), triple, options.cpu.c_str(), options.features.c_str(),
-                                effort == Effort::quick ? LLVMCodeGenLevelLess : LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+    const LLVMCodeGenOptLevel level = effort == Effort::least   ? LLVMCodeGenLevelNone
+                                      : effort == Effort::quick ? LLVMCodeGenLevelLess
+                                                                : LLVMCodeGenLevelDefault;
+    machine_ = LLVMCreateTargetMachine(initialised(p), triple, options.cpu.c_str(), options.features.c_str(), level, LLVMRelocPIC,
+                                       LLVMCodeModelSmall);
     internal_check(machine_ != nullptr, "LLVM could not make a target machine");
 }
 

@@ -6,8 +6,9 @@
 
 namespace stithy::cpu {
 
-/// How hard LLVM's code generator works.
-enum class Effort { quick, normal };
+/// How hard LLVM's code generator works. `least` is near linear in the code's length: long straight code takes the register allocator
+/// minutes.
+enum class Effort { least, quick, normal };
 
 /// A target machine that is taken from a pool and goes back there: making one costs about as much as a small kernel.
 class TargetMachine {
