@@ -4,6 +4,7 @@
 #include "array/elementwise.hpp"
 #include "ops/build.hpp"
 #include "ops/value.hpp"
+#include "transform/common.hpp"
 
 #include <array>
 #include <list>
@@ -102,8 +103,11 @@ void add_operation(Key& key, const Operation& operation, std::uint64_t in_place)
     key.add(in_place);
     for (const Array& x : operation.operands) key.add(node(x).dtype(), node(x).shape());
     for (const ir::Type& t : operation.declared) key.add(t.dtype(), t.shape());
+    // Bodies of loops and branches are traced anew in each call, so their contents count; reducers are made once.
+    const bool traced = transform::is_structured(operation.code) && operation.code != ir::OpCode::call;
     for (const ir::FunctionPtr& region : operation.regions)
-        key.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.get())));
+        if (traced) key.add(*region);
+        else key.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.get())));
     if (operation.attr) key.add(*operation.attr);
 }
 

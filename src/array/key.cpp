@@ -1,6 +1,8 @@
 #include "array/key.hpp"
 
 #include <cstring>
+#include <unordered_map>
+#include <vector>
 
 namespace stithy::detail {
 
@@ -58,7 +60,48 @@ struct AttrWriter {
         for (const Dims* dims : lists) key.add(*dims);
     }
 };
+
+void add_type(Key& key, const ir::Type& type) {
+    key.add(type.dtype(), type.shape(), static_cast<std::uint64_t>(type.kind()));
+    if (type.kind() != ir::TypeKind::tuple && type.kind() != ir::TypeKind::stack) return;
+    key.add(static_cast<std::uint64_t>(type.members().size()));
+    for (const ir::Type& member : type.members()) add_type(key, member); // as deep as the type is written
+}
+
+void add_op(Key& key, const ir::Function& function, const ir::Op& op) {
+    key.add(static_cast<std::uint64_t>(op.code) | static_cast<std::uint64_t>(op.effect) << 8 |
+            static_cast<std::uint64_t>(op.result_count) << 16 | static_cast<std::uint64_t>(op.operands.size()) << 40);
+    for (ir::ValueId v : op.operands) key.add(static_cast<std::uint64_t>(v));
+    for (std::uint32_t r = 0; r < op.result_count; ++r) add_type(key, function.type(op.result(r)));
+    if (op.attr) key.add(*op.attr);
+    // the text of a location lives as long as the program
+    key.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(op.location.file_name())));
+    key.add(static_cast<std::uint64_t>(op.location.line()));
+}
 } // namespace
+
+void Key::add(const ir::Function& function) {
+    std::vector<const ir::Function*> order{&function}; // each function once: others name its place
+    std::unordered_map<const ir::Function*, std::uint64_t> places{{&function, 0}};
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        const ir::Function& f = *order[i];
+        add(static_cast<std::uint64_t>(f.parameter_count()));
+        add(static_cast<std::uint64_t>(f.ops().size()));
+        for (std::size_t p = 0; p < f.parameter_count(); ++p) {
+            add(static_cast<std::uint64_t>(f.is_linear(p)));
+            add_type(*this, f.type(static_cast<ir::ValueId>(p)));
+        }
+        for (const ir::Op& op : f.ops()) {
+            add_op(*this, f, op);
+            for (const ir::FunctionPtr& region : op.regions) {
+                const auto [at, fresh] = places.emplace(region.get(), order.size());
+                if (fresh) order.push_back(region.get());
+                add(at->second);
+            }
+        }
+        for (ir::ValueId v : f.results()) add(static_cast<std::uint64_t>(v));
+    }
+}
 
 void Key::add(const ir::Attr& attr) {
     add(static_cast<std::uint64_t>(attr.index()));

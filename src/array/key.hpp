@@ -1,7 +1,6 @@
 #pragma once
 #include "base/small_vector.hpp"
-#include "ir/attributes.hpp"
-#include "ir/type.hpp"
+#include "ir/function.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -26,6 +25,8 @@ public:
     }
     void add(std::string_view text);
     void add(const ir::Attr& attr);
+    /// All that a function is, its regions' regions too, and the lines that its operations name.
+    void add(const ir::Function& function);
 
     [[nodiscard]] std::uint64_t hash() const {
         std::uint64_t h = 0x9e3779b97f4a7c15u;

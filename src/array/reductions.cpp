@@ -1,9 +1,12 @@
 #include "stithy/reductions.hpp"
 
 #include "array/axes.hpp"
+#include "array/bind.hpp"
 #include "array/elementwise.hpp"
 #include "array/shapes.hpp"
+#include "ops/build.hpp"
 #include "stithy/elementwise.hpp"
+#include "stithy/shaping.hpp"
 
 #include <cmath>
 #include <limits>
@@ -160,22 +163,38 @@ Array log_softmax(const Operand& x, Axis axis) {
 }
 
 namespace {
-/// Doubling steps: after step s each place holds the last 2^s elements combined.
+/// One step of a running sum: (counter, carried, slice) -> (combined, combined).
+ir::FunctionPtr running_step(OpCode combine, const ir::Type& type, const Location& at) {
+    ops::LocationScope scope(at);
+    ir::Builder b(std::string(ir::name(combine)));
+    b.parameter(ir::Type(i64, Shape()));
+    const ops::Value carried(b, b.parameter(type)), x(b, b.parameter(type));
+    const ops::Value both[] = {carried, x};
+    const ir::ValueId combined = ops::emit1(b, combine, both).id();
+    return b.finish({combined, combined});
+}
+
+/// A loop over the axis, so that the code is the same for any extent.
 Array running(const char* name, OpCode combine, const Operand& x, Axis axis) {
     const Location& at = x.location();
     Array a = detail::to_array(x);
     a = a.astype(sum_dtype(a.dtype()), at);
     const std::int64_t over = detail::check_axis(name, axis.value, a.shape().rank(), a, at);
-    const std::int64_t extent = a.shape()[static_cast<std::size_t>(over)];
-    const Array identity = detail::scalar(a.dtype(), combine == OpCode::add ? 0 : 1, at);
-    const Dims none(a.shape().rank(), 0);
-    for (std::int64_t shift = 1; shift < extent; shift *= 2) {
-        Dims low = none;
-        low[static_cast<std::size_t>(over)] = shift;
-        const Array before = detail::padded(detail::sliced(a, over, 0, extent - shift, at), identity, low, none, none, at);
-        a = detail::binary(name, combine, {a, at}, {before, at});
-    }
-    return a;
+    if (over != 0) a = moveaxis({a, at}, over, 0);
+    Dims rest = a.shape().dims();
+    rest.erase(0);
+    ir::LoopAttr attr;
+    attr.length = a.shape()[0];
+    attr.carries = attr.xs = attr.ys = 1;
+    const ir::FunctionPtr body = running_step(combine, ir::Type(a.dtype(), Shape(rest)), at);
+    const Array operands[] = {detail::make_splat(a.dtype(), Shape(rest), ops::identity_literal(combine, a.dtype()).bits(), at), a};
+    Array result = detail::bind({.code = OpCode::loop,
+                                 .operands = operands,
+                                 .attr = ir::make_attr(attr),
+                                 .regions = {&body, 1},
+                                 .declared = {},
+                                 .location = at})[1];
+    return over == 0 ? result : moveaxis({result, at}, 0, over);
 }
 } // namespace
 
