@@ -54,10 +54,11 @@ LinearUse linear_use(const Op& op) {
     }
 }
 
-/// A reducer or update that is linear: a sum, or one of the two values.
+/// A reducer or update that is linear: a sum or difference, or one of the two values.
 bool is_linear_region(const Function& region) {
     if (region.ops().empty()) return true;
-    return std::all_of(region.ops().begin(), region.ops().end(), [](const Op& op) { return op.code == OpCode::add; });
+    return std::all_of(region.ops().begin(), region.ops().end(),
+                       [](const Op& op) { return op.code == OpCode::add || op.code == OpCode::subtract; });
 }
 
 class LinearVerifier {
@@ -165,7 +166,9 @@ private:
 } // namespace
 
 std::vector<bool> verify_linear(const Function& function, const std::vector<bool>& linear_parameters) {
-    return LinearVerifier(function, linear_parameters).run();
+    std::string key = "linear:"; // memoised: loops ask again at each step of their fixed point, nested ones at each of those
+    for (const bool linear : linear_parameters) key += linear ? '1' : '0';
+    return *function.memo<Mask>(key, [&] { return std::make_shared<const Mask>(LinearVerifier(function, linear_parameters).run()); });
 }
 
 } // namespace stithy::ir

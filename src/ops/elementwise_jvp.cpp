@@ -7,18 +7,18 @@ namespace {
 /// A rank-0 value at every place of a shape; any other as it is.
 Value spread(Value x, const Shape& shape) { return x.rank() == 0 ? broadcast_to(x, shape) : x; }
 
-/// 1 where a is the extreme, 1/2 where both are equal, else 0 (also where one is NaN), as JAX shares a tie.
-Value share(Value a, Value b, ir::Direction wins) {
-    const Value zero = zeros_like(a);
-    const Value tie = select(compare(a, b, ir::Direction::eq), 0.5, zero);
-    return select(compare(a, b, wins), 1.0, tie);
+/// The tangent where a is the extreme, half of it where both are equal, else 0 (also where one is NaN), as JAX shares a tie. Selected, not
+/// multiplied: 0 times an infinity would be NaN on the losing side.
+Value share(Value tangent, Value a, Value b, ir::Direction wins) {
+    const Value tie = select(compare(a, b, ir::Direction::eq), tangent * 0.5, 0.0);
+    return select(compare(a, b, wins), tangent, tie);
 }
 
 Values jvp_extreme(const JvpContext& c, ir::Direction wins) {
     const Value a = c.operands[0], b = c.operands[1];
     Value t;
-    if (c.tangents[0]) t = c.tangents[0] * share(a, b, wins);
-    if (c.tangents[1]) t = add_any(t, c.tangents[1] * share(b, a, wins));
+    if (c.tangents[0]) t = share(c.tangents[0], a, b, wins);
+    if (c.tangents[1]) t = add_any(t, share(c.tangents[1], b, a, wins));
     return {t};
 }
 } // namespace

@@ -107,12 +107,12 @@ Values jvp_product(const JvpContext& c, const Dims& axes) {
 /// Ties share the tangent evenly.
 Values jvp_extremum(const JvpContext& c, const Dims& axes) {
     const Value x = c.operands[0], y = c.results[0];
-    const Value hit = convert(compare(x, spread(y, x.shape(), axes), ir::Direction::eq), x.dtype());
-    const Value init_hit = convert(compare(spread_scalar(c.operands[1], y.shape()), y, ir::Direction::eq), x.dtype());
-    const Value hits = reduce_sum(hit, axes) + init_hit;
+    const Value hit = compare(x, spread(y, x.shape(), axes), ir::Direction::eq);
+    const Value init_hit = compare(spread_scalar(c.operands[1], y.shape()), y, ir::Direction::eq);
+    const Value hits = reduce_sum(convert(hit, x.dtype()), axes) + convert(init_hit, x.dtype());
     Value t;
-    if (c.tangents[0]) t = reduce_sum(c.tangents[0] * hit, axes);
-    if (c.tangents[1]) t = add_any(t, spread_scalar(c.tangents[1], y.shape()) * init_hit);
+    if (c.tangents[0]) t = reduce_sum(select(hit, c.tangents[0], 0.0), axes); // a product would make NaN of an infinity on the losing side
+    if (c.tangents[1]) t = add_any(t, select(init_hit, spread_scalar(c.tangents[1], y.shape()), 0.0));
     return {t / hits};
 }
 

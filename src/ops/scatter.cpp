@@ -96,31 +96,50 @@ bool is_set(const ir::Function& region) { return region.parameter_count() == 2 &
 
 Value either(Value tangent, Value primal) { return tangent ? tangent : zeros_like(primal); }
 
-/// Product: each update's coefficient is the product of what else went to its place; zeros are counted so that one zero leaves its own
-/// term.
+/// The product of the updates that are zero at each place, from how many there are and the sums of their powers (Newton's identities): its
+/// value and its derivatives are right up to the third, which is as many zeros as it tells apart.
+struct ZeroProduct {
+    Value value, tangent;
+};
+
+ZeroProduct product_of_zeros(const One& o, Value is_zero, Value tu) {
+    const Value none = zeros_like(o.x);
+    const auto sum = [&](Value values) { return o.scatter(OpCode::add, none, values); };
+    const Value n = sum(convert(is_zero, o.x.dtype()));
+    const Value z = select(is_zero, o.updates, 0.0), dz = select(is_zero, tu, 0.0);
+    const Value p1 = sum(z), p2 = sum(z * z), p3 = sum(z * z * z);
+    const Value d1 = sum(dz), d2 = 2.0 * sum(dz * z), d3 = 3.0 * sum(dz * (z * z));
+    const auto by_count = [&](Value zero, Value one, Value two, Value three) {
+        const auto at = [&](double count, Value here, Value other) { return select(compare(n, count, ir::Direction::eq), here, other); };
+        return at(0, zero, at(1, one, at(2, two, at(3, three, none))));
+    };
+    return {by_count(full_like(none, 1), p1, (p1 * p1 - p2) * 0.5, (p1 * p1 * p1 - 3.0 * (p1 * p2) + 2.0 * p3) * (1.0 / 6.0)),
+            by_count(none, d1, d1 * p1 - d2 * 0.5, (d1 * (p1 * p1 - p2) - d2 * p1) * 0.5 + d3 * (1.0 / 3.0))};
+}
+
+/// Product: each update's coefficient is the product of what else went to its place. Zeros are a factor of their own, so that nothing is
+/// divided by zero and a product of several zeros has its second derivative.
 Value jvp_multiply(const One& o, Value tx, Value tu) {
+    const Value ones = full_like(o.x, 1);
     Value t;
-    if (tx) t = tx * o.scatter(OpCode::multiply, full_like(o.x, 1), o.updates);
-    if (tu) {
-        const Value is_zero = compare(o.updates, 0.0, ir::Direction::eq);
-        const Value safe = select(is_zero, full_like(o.updates, 1), o.updates);
-        const Value p = o.read(o.scatter(OpCode::multiply, o.x, safe));
-        const Value n = o.read(o.scatter(OpCode::add, zeros_like(o.x), convert(is_zero, o.x.dtype())));
-        const Value c =
-            select(is_zero, select(compare(n, 1.0, ir::Direction::eq), p, 0.0), select(compare(n, 0.0, ir::Direction::eq), p / safe, 0.0));
-        t = add_any(t, o.scatter(OpCode::add, zeros_like(o.x), tu * c));
-    }
-    return t;
+    if (tx) t = tx * o.scatter(OpCode::multiply, ones, o.updates);
+    if (!tu) return t;
+    if (o.s.unique_indices) return add_any(t, o.scatter(OpCode::add, zeros_like(o.x), tu * o.read(o.x)));
+    const Value is_zero = compare(o.updates, 0.0, ir::Direction::eq);
+    const Value safe = select(is_zero, full_like(o.updates, 1), o.updates);
+    const Value others = o.scatter(OpCode::multiply, ones, safe);
+    const Value d_others = o.scatter(OpCode::add, zeros_like(o.x), select(is_zero, 0.0, tu) * (o.read(others) / safe));
+    const ZeroProduct zero = product_of_zeros(o, is_zero, tu);
+    return add_any(t, (d_others * zero.value + zero.tangent * others) * o.x);
 }
 
 /// Minimum and maximum: those that equal the result share its tangent evenly.
 Value jvp_extremum(const One& o, Value y, Value tx, Value tu) {
-    const Value hit_x = convert(compare(o.x, y, ir::Direction::eq), o.x.dtype());
-    const Value hit_u = convert(compare(o.updates, o.read(y), ir::Direction::eq), o.x.dtype());
-    const Value hits = o.scatter(OpCode::add, hit_x, hit_u);
+    const Value hit_x = compare(o.x, y, ir::Direction::eq), hit_u = compare(o.updates, o.read(y), ir::Direction::eq);
+    const Value hits = o.scatter(OpCode::add, convert(hit_x, o.x.dtype()), convert(hit_u, o.x.dtype()));
     Value t;
-    if (tx) t = tx * hit_x;
-    if (tu) t = add_any(t, o.scatter(OpCode::add, zeros_like(o.x), tu * hit_u));
+    if (tx) t = select(hit_x, tx, 0.0); // a product would make NaN of an infinity on the losing side
+    if (tu) t = add_any(t, o.scatter(OpCode::add, zeros_like(o.x), select(hit_u, tu, 0.0)));
     return t / hits;
 }
 
@@ -146,7 +165,8 @@ Values jvp_scatter(const JvpContext& c) {
     const auto combine = combiner_of(*c.op.regions[0]);
     if (!combine) return jvp_any_region(c);
     switch (*combine) {
-    case OpCode::add: return {tu ? o.scatter(OpCode::add, either(tx, o.x), tu) : tx};
+    case OpCode::add:
+    case OpCode::subtract: return {tu ? o.scatter(*combine, either(tx, o.x), tu) : tx};
     case OpCode::multiply: return {jvp_multiply(o, tx, tu)};
     case OpCode::minimum:
     case OpCode::maximum: return {jvp_extremum(o, c.results[0], tx, tu)};
@@ -165,10 +185,10 @@ Value is_winner(const One& o, Value inside) {
 Values transpose_scatter(const TransposeContext& c) {
     const auto combine = combiner_of(*c.op.regions[0]);
     const bool set = is_set(*c.op.regions[0]);
-    if (c.operands.size() != 3 || (!set && combine != OpCode::add))
+    if (c.operands.size() != 3 || (!set && combine != OpCode::add && combine != OpCode::subtract))
         fail("scatter",
-             "an update with a region of its own differentiates forwards only (jvp, jacfwd); set, add, multiply, min and max differentiate "
-             "in reverse",
+             "an update with a region of its own differentiates forwards only (jvp, jacfwd); set, add, subtract, multiply, min and max "
+             "differentiate in reverse",
              c.op.location);
     const Value ct = c.cotangents[0];
     // the values of linear operands are not there: their types stand in as zeros
@@ -178,7 +198,7 @@ Values transpose_scatter(const TransposeContext& c) {
     if (c.linear[2]) {
         const Value inside = o.inside();
         const Value mask = set && !o.s.unique_indices ? is_winner(o, inside) : inside;
-        out[2] = select(mask, o.read(ct), 0.0);
+        out[2] = select(mask, o.read(combine == OpCode::subtract ? -ct : ct), 0.0);
     }
     return out;
 }

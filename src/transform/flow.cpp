@@ -29,8 +29,8 @@ namespace {
 class Carried {
 public:
     Carried(const Op& op, bool differentiable)
-        : op_(op), differentiable_(differentiable), is_loop_(op.code == OpCode::loop), body_(flow_of(*op.regions[is_loop_ ? 0 : 1], differentiable)),
-          rows_(body_.rows) {
+        : op_(op), differentiable_(differentiable), is_loop_(op.code == OpCode::loop),
+          body_(flow_of(*op.regions[is_loop_ ? 0 : 1], differentiable)), rows_(body_.rows) {
         if (is_loop_) {
             const LoopLayout layout(op.get<LoopAttr>());
             first_ = layout.carry(0);
@@ -138,7 +138,8 @@ Flow compute(const Function& f, bool differentiable) {
 } // namespace
 
 const Flow& flow_of(const Function& f, bool differentiable) {
-    return *f.memo<Flow>(differentiable ? "flow of tangents" : "flow", [&] { return std::make_shared<const Flow>(compute(f, differentiable)); });
+    return *f.memo<Flow>(differentiable ? "flow of tangents" : "flow",
+                         [&] { return std::make_shared<const Flow>(compute(f, differentiable)); });
 }
 
 Flow flow_of(const Op& op, bool differentiable) {

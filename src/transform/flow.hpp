@@ -9,7 +9,9 @@ public:
     BitRows() = default;
     BitRows(std::size_t rows, std::size_t columns) : words_((columns + 63) / 64), bits_(rows * words_, 0) {}
 
-    [[nodiscard]] bool test(std::size_t row, std::size_t column) const { return (bits_[row * words_ + column / 64] >> (column % 64) & 1) != 0; }
+    [[nodiscard]] bool test(std::size_t row, std::size_t column) const {
+        return (bits_[row * words_ + column / 64] >> (column % 64) & 1) != 0;
+    }
     void set(std::size_t row, std::size_t column) { bits_[row * words_ + column / 64] |= std::uint64_t{1} << (column % 64); }
     /// Joins row `other` of `from` to a row; both have as many columns.
     void join(std::size_t row, const BitRows& from, std::size_t other) {

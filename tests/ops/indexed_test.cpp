@@ -128,11 +128,12 @@ TEST(Gather, Errors) {
 
 // ---- scatter ----
 
-enum class Combine { set, add, multiply, minimum, maximum };
+enum class Combine { set, add, subtract, multiply, minimum, maximum };
 FunctionPtr region_of(Combine c, DType t) {
     switch (c) {
     case Combine::set: return ops::second_region(t);
     case Combine::add: return ops::combiner_region(OpCode::add, t);
+    case Combine::subtract: return ops::combiner_region(OpCode::subtract, t);
     case Combine::multiply: return ops::combiner_region(OpCode::multiply, t);
     case Combine::minimum: return ops::combiner_region(OpCode::minimum, t);
     case Combine::maximum: return ops::combiner_region(OpCode::maximum, t);
@@ -194,14 +195,15 @@ TEST_P(Scatter, DerivativesAndBatches) {
         const Arguments x{random_f64(c.input, 3, 0.4, 1.6), c.indices, random_f64(c.updates, 4, 0.4, 1.6)};
         const FunctionPtr f = build(x, scatter);
         CheckOptions options;
-        options.second = combine == Combine::set || combine == Combine::add || combine == Combine::multiply;
+        options.second = combine != Combine::minimum && combine != Combine::maximum;
         check_derivatives(f, x, options, c.name);
         check_batch(
             f, [&](std::size_t i, const Type& type, unsigned seed) { return i == 1 ? c.indices : random_literal(type, seed, 0.4, 1.6); });
     }
 }
 INSTANTIATE_TEST_SUITE_P(Combines, Scatter,
-                         testing::Values(Combine::set, Combine::add, Combine::multiply, Combine::minimum, Combine::maximum));
+                         testing::Values(Combine::set, Combine::add, Combine::subtract, Combine::multiply, Combine::minimum,
+                                         Combine::maximum));
 
 TEST(ScatterIndices, MayDifferByExample) {
     const ir::ScatterAttr s = scatter_attr({}, dims({0}), dims({0}), 1);
@@ -224,10 +226,20 @@ TEST(ScatterMultiply, ZerosAmongTheFactors) {
     const Program f = [&](Builder& b, std::span<const Value> x) {
         return Values{ops::emit1(b, OpCode::scatter, {x[0], x[1], x[2]}, ir::make_attr(s), {ops::combiner_region(OpCode::multiply, f64)})};
     };
-    const Arguments x{literal({3}, {2, 3, 0}), literal({5, 1}, {0, 0, 1, 1, 2}, i32), literal({5}, {0, 4, 0, 0, 5})};
-    CheckOptions options;
-    options.second = false;
-    check_derivatives(build(x, f), x, options, "zeros");
+    // places with one zero, two, three (the input's own among them), four, and one whose only zero is the input's
+    const Arguments x{literal({5}, {2, 3, 0, 1, 0}), literal({13, 1}, {0, 0, 1, 1, 1, 2, 2, 3, 3, 3, 3, 4, 4}, i32),
+                      literal({13}, {0, 4, 0, 0, 5, 0, 0, 0, 0, 0, 0, 2, 3})};
+    check_derivatives(build(x, f), x, {}, "zeros");
+}
+
+TEST(ScatterMultiply, UniqueIndicesNeedNoDivision) {
+    ir::ScatterAttr s = scatter_attr({}, dims({0}), dims({0}), 1);
+    s.unique_indices = true;
+    const Program f = [&](Builder& b, std::span<const Value> x) {
+        return Values{ops::emit1(b, OpCode::scatter, {x[0], x[1], x[2]}, ir::make_attr(s), {ops::combiner_region(OpCode::multiply, f64)})};
+    };
+    const Arguments x{literal({4}, {2, 0, 3, 0}), literal({4, 1}, {0, 1, 3, 7}, i32), literal({4}, {0, 4, 0, 5})};
+    check_derivatives(build(x, f), x, {}, "unique");
 }
 
 TEST(ScatterRegion, AnyRegionDifferentiatesForwards) {
