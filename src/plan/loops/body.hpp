@@ -24,6 +24,10 @@ public:
         elsewhere,   ///< the memory of something else; must be copied
     };
     [[nodiscard]] Where where(std::size_t result) const;
+    /// Whether a result is a parameter as it came.
+    [[nodiscard]] bool is_parameter(std::size_t result, std::size_t parameter) const {
+        return fused.owner(function.results()[result]) == static_cast<ir::ValueId>(parameter);
+    }
     [[nodiscard]] bool in_register(ir::ValueId v) const { return registers[fused.owner(v)]; }
 
     void set_parameter(std::size_t p, NestValue scalar_or_pointer);
@@ -75,9 +79,12 @@ private:
         NestValue variable = no_nest_value;             ///< of a register; or the pointer to the present value
         NestValue other = no_nest_value;                ///< pointer variable: where the next value goes
         NestValue home = no_nest_value, spare = no_nest_value; ///< memory
+        std::int32_t from = -1; ///< the carry whose present value is this one's next
+        std::int32_t to = -1;   ///< the carry whose next value is this one's present
     };
     [[nodiscard]] const ir::Type& type(const Carry& c) const { return outer_.function.type(c.result); }
     [[nodiscard]] bool swaps(const Carry& c) const;
+    void find_moves();
 
     Writer& w_;
     NestBuilder& b_;
