@@ -30,7 +30,8 @@ class ArrayNode;
 struct NodeCount {
     mutable std::atomic<std::uint32_t> references{1};
 };
-void destroy_node(NodeCount* node) noexcept;
+/// Gives a count back; the last one destroys the node.
+void release_node(NodeCount* node) noexcept;
 
 /// "No index in this place": the default of Array's index parameters.
 const Index& no_index() noexcept;
@@ -79,16 +80,21 @@ public:
     }
     ~Array() { release(); }
 
+    /// False for a default-made array.
     [[nodiscard]] bool defined() const noexcept { return node_ != nullptr; }
-    [[nodiscard]] DType dtype() const;
-    [[nodiscard]] const Shape& shape() const;
-    /// Extent of one axis; negative axes count from the end.
+    /// Element type.
+    [[nodiscard]] DType dtype(std::source_location location = std::source_location::current()) const;
+    /// Extents of all axes.
+    [[nodiscard]] const Shape& shape(std::source_location location = std::source_location::current()) const;
+    /// Extent of one axis; negative axes count from the end. Error for an axis out of range.
     [[nodiscard]] std::int64_t shape(int axis, std::source_location location = std::source_location::current()) const;
-    [[nodiscard]] int ndim() const;
-    [[nodiscard]] int rank() const { return ndim(); }
+    /// Number of axes.
+    [[nodiscard]] int ndim(std::source_location location = std::source_location::current()) const;
+    [[nodiscard]] int rank(std::source_location location = std::source_location::current()) const { return ndim(location); }
     /// Number of elements.
-    [[nodiscard]] std::int64_t size() const;
-    [[nodiscard]] Device device() const;
+    [[nodiscard]] std::int64_t size(std::source_location location = std::source_location::current()) const;
+    /// Where the elements live.
+    [[nodiscard]] Device device(std::source_location location = std::source_location::current()) const;
 
     /// The element of a one-element array as an E; waits. Error where the value does not fit an E exactly, or inside a staged function.
     template <Number E>
@@ -119,14 +125,14 @@ public:
     std::span<const E> span() const&& = delete;
 
     /// True when reading would not wait.
-    [[nodiscard]] bool ready() const;
+    [[nodiscard]] bool ready(std::source_location location = std::source_location::current()) const;
     /// Waits until the elements are there; throws what went wrong while computing them. A staged value is left alone.
-    const Array& wait() const&;
-    Array wait() &&;
+    const Array& wait(std::source_location location = std::source_location::current()) const&;
+    Array wait(std::source_location location = std::source_location::current()) &&;
 
     /// The same values as another dtype, converted as C++ converts.
     [[nodiscard]] Array astype(DType dtype, std::source_location location = std::source_location::current()) const;
-    /// The same values on another device.
+    /// The same values on another device. Error for a device that is not there.
     [[nodiscard]] Array to(Device device, std::source_location location = std::source_location::current()) const;
     /// All axes in reverse order.
     [[nodiscard]] Array T(std::source_location location = std::source_location::current()) const;
@@ -134,6 +140,8 @@ public:
     [[nodiscard]] Array mT(std::source_location location = std::source_location::current()) const;
 
     /// A part of the array: `x(1, range(0, end, 2), all, newaxis, indices)`. Missing indices at the end mean all.
+    /// Array indices clamp. Errors: too many indices; an integer out of range; a step that is not positive; an index array of floats or
+    /// bools.
     [[nodiscard]] Array operator()(const Index& i0, const Index& i1 = detail::no_index(), const Index& i2 = detail::no_index(),
                                    const Index& i3 = detail::no_index(), const Index& i4 = detail::no_index(),
                                    const Index& i5 = detail::no_index(), const Index& i6 = detail::no_index(),
@@ -161,9 +169,7 @@ private:
         if (node_) node_->references.fetch_add(1, std::memory_order_relaxed);
     }
     void release() noexcept {
-        if (!node_) return;
-        if (node_->references.load(std::memory_order_acquire) == 1 || node_->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
-            detail::destroy_node(node_);
+        if (node_) detail::release_node(node_);
     }
     detail::NodeCount* node_ = nullptr;
 };

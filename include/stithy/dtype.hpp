@@ -53,11 +53,14 @@ inline constexpr DType f64{DType::f64};
 namespace detail {
 template <class T>
 constexpr DType dtype_of_arithmetic() {
-    if constexpr (std::is_same_v<T, bool>) return boolean;
-    else if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? f32 : f64;
+    if constexpr (std::is_same_v<T, bool>)
+        return boolean;
+    else if constexpr (std::is_floating_point_v<T>)
+        return sizeof(T) == 4 ? f32 : f64;
     else if constexpr (std::is_signed_v<T>)
         return sizeof(T) == 1 ? i8 : sizeof(T) == 2 ? i16 : sizeof(T) == 4 ? i32 : i64;
-    else return sizeof(T) == 1 ? u8 : sizeof(T) == 2 ? u16 : sizeof(T) == 4 ? u32 : u64;
+    else
+        return sizeof(T) == 1 ? u8 : sizeof(T) == 2 ? u16 : sizeof(T) == 4 ? u32 : u64;
 }
 } // namespace detail
 

@@ -5,7 +5,8 @@
 
 namespace stithy {
 
-/// What a user did wrong or what went wrong at run time: the text names the operation, what was given, what was expected and the user's `file:line`.
+/// What a user did wrong or what went wrong at run time: the text names the operation, what was given, what was expected and the user's
+/// `file:line`.
 class Error : public std::runtime_error {
 public:
     explicit Error(const std::string& text) : std::runtime_error(text) {}

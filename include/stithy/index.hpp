@@ -82,18 +82,25 @@ private:
     std::source_location location_;
 };
 
-/// What `x.at(...)` gives: each function makes an array that differs from x in that place. Where array indices are out of range, updates
-/// are dropped.
+/// What `x.at(...)` gives: each function makes an array of x's dtype and shape that differs from x in that place. Where array indices are
+/// out of range, updates are dropped.
 class Update {
 public:
     Update(Array x, std::span<const Index* const> indices);
 
+    /// With `value` there. Error, of each, for a value that does not broadcast to the place, or indices that `x(...)` refuses.
     [[nodiscard]] Array set(const Operand& value) &&;
+    /// With `value` added; places that are named several times get it several times.
     [[nodiscard]] Array add(const Operand& value) &&;
+    /// With `value` taken away.
     [[nodiscard]] Array subtract(const Operand& value) &&;
+    /// Multiplied by `value`.
     [[nodiscard]] Array multiply(const Operand& value) &&;
+    /// Divided by `value`. Error for a dtype that is not floating.
     [[nodiscard]] Array divide(const Operand& value) &&;
+    /// The lesser of what was there and `value`.
     [[nodiscard]] Array min(const Operand& value) &&;
+    /// The greater of what was there and `value`.
     [[nodiscard]] Array max(const Operand& value) &&;
     /// The present value there, as `x(...)`.
     [[nodiscard]] Array get() const;

@@ -1,18 +1,24 @@
 #pragma once
+#include "stithy/detail/callable.hpp"
 #include "stithy/detail/function_ref.hpp"
 #include "stithy/tree.hpp"
 
 #include <memory>
+#include <source_location>
+#include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 namespace stithy {
 
 /// How a function is compiled.
 struct JitOptions {
-    /// Arguments that calls usually give away (`f(std::move(x))`): their memory is planned to serve results. Never changes a value that somebody still holds.
+    /// Arguments that calls usually give away (`f(std::move(x))`): their memory is planned to serve results. Never changes a value that
+    /// somebody still holds.
     std::vector<int> donate = {};
     std::string device = "cpu";
     /// Most threads that a call uses; 0: no limit of its own.
@@ -32,30 +38,63 @@ public:
 
 namespace detail {
 class JitCache;
-std::shared_ptr<JitCache> make_jit_cache(const JitOptions& options);
+std::shared_ptr<JitCache> make_jit_cache(const JitOptions& options, const std::source_location& location);
 /// What the last tracing was due to, in words.
 std::string explain(const JitCache& cache);
 
-/// One call of a jitted function.
-struct JitCall {
-    std::string_view key;            ///< static leaves and the structure
-    std::span<Array* const> leaves;  ///< arrays of the arguments
-    std::span<const bool> dying;     ///< leaves that the caller gives away
-    /// Runs the user's function on arrays of a trace; gives the arrays of the result and what else the result holds.
-    FunctionRef<std::vector<Array>(const std::vector<Array>&, std::shared_ptr<const void>&)> trace;
+/// A result of a traced function without its arrays: what calls make their results from.
+struct Prototype {
+    Prototype() = default;
+    Prototype(const Prototype&) = delete;
+    Prototype& operator=(const Prototype&) = delete;
+    virtual ~Prototype();
 };
-/// Results; `prototype` is what `trace` gave.
-std::vector<Array> call_jitted(JitCache& cache, const JitCall& call, std::shared_ptr<const void>& prototype);
+template <class R>
+struct PrototypeOf final : Prototype {
+    explicit PrototypeOf(R r) : result(std::move(r)) { clear_arrays(TreeRef(result)); }
+    R result;
+};
+
+/// The arguments of one call of a jitted function: their arrays, and all else that the program depends on.
+class JitArguments final : public TreeVisitor {
+public:
+    /// `types` is an address that stands for the C++ types.
+    explicit JitArguments(const void* types);
+    /// Adds a tree. `gives`: the caller gives its arrays away.
+    void add(TreeRef tree, bool gives);
+    void array(Array& x) override;
+    void value(const void* data, std::size_t size) override;
+    void shape(const void* data, std::size_t size) override;
+
+    [[nodiscard]] std::string_view key() const { return key_; }
+    [[nodiscard]] std::span<Array* const> leaves() const { return leaves_; }
+    [[nodiscard]] bool dying(std::size_t i) const { return dying_[i] != 0; }
+
+private:
+    std::string key_;
+    std::vector<Array*> leaves_;
+    std::vector<char> dying_;
+    bool gives_ = false;
+};
+
+/// Runs the user's function on arrays of a trace; gives the arrays of the result and the rest of it (none for a bare array).
+using TraceFunction = FunctionRef<std::vector<Array>(const std::vector<Array>&, std::unique_ptr<Prototype>&)>;
+/// Results; `prototype` is what `trace` gave, now or when the function was traced.
+std::vector<Array> call_jitted(JitCache& cache, const JitArguments& arguments, TraceFunction trace,
+                               std::shared_ptr<const Prototype>& prototype, const std::source_location& location);
 
 /// The type in which argument A in place I reaches the traced function: a number becomes an Array where the callable takes one; bools stay.
 template <class F, std::size_t I, class A, class... All>
 constexpr bool number_is_traced() {
     using Plain = std::remove_cvref_t<A>;
-    if constexpr (!std::is_arithmetic_v<Plain> || std::is_same_v<Plain, bool>) return false;
-    else if constexpr (std::is_invocable_v<F&, Traced<All>...>) return true;
-    else return []<std::size_t... J>(std::index_sequence<J...>) {
-        return std::is_invocable_v<F&, std::conditional_t<I == J, Array, std::remove_cvref_t<All>>...>;
-    }(std::index_sequence_for<All...>{});
+    if constexpr (!std::is_arithmetic_v<Plain> || std::is_same_v<Plain, bool>)
+        return false;
+    else if constexpr (std::is_invocable_v<F&, Traced<All>...>)
+        return true;
+    else
+        return []<std::size_t... J>(std::index_sequence<J...>) {
+            return std::is_invocable_v<F&, std::conditional_t<I == J, Array, std::remove_cvref_t<All>>...>;
+        }(std::index_sequence_for<All...>{});
 }
 template <class F, std::size_t I, class A, class... All>
 using Argument = std::conditional_t<std::is_arithmetic_v<std::remove_cvref_t<A>>,
@@ -81,9 +120,12 @@ concept Takes = TakesTuple<F, Arguments<F, A...>>::value;
 
 template <class To, class From>
 To to_argument(From&& from) {
-    if constexpr (std::is_same_v<To, std::remove_cvref_t<From>>) return std::forward<From>(from);
-    else if constexpr (std::is_same_v<To, Array>) return Array(from, std::source_location());
-    else return to_traced(std::forward<From>(from));
+    if constexpr (std::is_same_v<To, std::remove_cvref_t<From>>)
+        return std::forward<From>(from);
+    else if constexpr (std::is_same_v<To, Array>)
+        return Array(from, std::source_location());
+    else
+        return to_traced(std::forward<From>(from));
 }
 
 /// An address for each type: tells signatures of different C++ types apart.
@@ -95,21 +137,29 @@ using ResultOf = std::remove_cvref_t<decltype(std::apply(std::declval<F&>(), std
 
 } // namespace detail
 
-/// A function that is traced once for each signature (structure, dtypes, shapes, static values) and runs as compiled code. Copies share what was compiled.
+/// A function that is traced once for each signature (structure, dtypes, shapes, static values) and runs as compiled code. Copies share
+/// what was compiled.
 template <class F>
-class Jitted {
+class Jitted : public detail::Callable<Jitted<F>> {
 public:
-    explicit Jitted(F f, const JitOptions& options) : f_(std::move(f)), cache_(detail::make_jit_cache(options)) {}
+    Jitted(F f, const JitOptions& options, const std::source_location& made)
+        : detail::Callable<Jitted>(made), f_(std::move(f)), cache_(detail::make_jit_cache(options, made)) {}
 
-    /// Calls the function. Results may still be computing on return. Throws Error for wrong shapes and dtypes, with the user's line.
-    template <Tree... A>
-        requires detail::Takes<const F, A...>
-    auto operator()(A&&... args) const {
+    template <class... A>
+    static constexpr bool accepts = detail::Takes<const F, A...>;
+
+    /// What `f(args...)` does: results may still be computing on return. Throws Error for wrong shapes and dtypes, with the user's line.
+    template <class... A>
+    auto call(const std::source_location& at, A&&... args) const {
         using Args = detail::Arguments<const F, A...>;
-        using Result = detail::ResultOf<const F, Args>;
-        static_assert(Tree<Result>, "the result of a jitted function is not a tree of arrays");
-        if (disable_jit::active()) return Result(std::apply(f_, Args(detail::to_argument<std::remove_cvref_t<A>>(std::forward<A>(args))...)));
-        return run<Args, Result>(std::index_sequence_for<A...>{}, std::forward<A>(args)...);
+        if constexpr (detail::expect_trees<A...>()) {
+            using Result = detail::ResultOf<const F, Args>;
+            if constexpr (detail::expect_trees<Result>()) {
+                if (disable_jit::active())
+                    return Result(detail::apply_at(at, f_, Args(detail::to_argument<std::remove_cvref_t<A>>(std::forward<A>(args))...)));
+                return run<Args, Result>(at, std::index_sequence_for<A...>{}, std::forward<A>(args)...);
+            }
+        }
     }
 
     /// Why the function was traced last: how often, and what differed from the call before.
@@ -117,72 +167,65 @@ public:
 
 private:
     template <class Args, class Result, std::size_t... I, class... A>
-    Result run(std::index_sequence<I...>, A&&... args) const {
-        // arguments that need no conversion are taken where they lie
-        Args held{};
+    Result run(const std::source_location& at, std::index_sequence<I...>, A&&... args) const {
+        Args held{}; // arguments that need no conversion are taken where they lie
         static_cast<void>(held);
-        std::vector<Array*> leaves;
-        std::vector<char> dying;
-        detail::KeyBytes key;
-        key(static_cast<const void*>(&detail::type_tag<std::pair<Args, Result>>));
-        leaves.reserve(16);
-        auto gather = [&]<std::size_t K, class X>(X& x, bool gives) {
-            auto leaf = [&](const Array& a) {
-                leaves.push_back(const_cast<Array*>(&a));
-                dying.push_back(gives);
-            };
-            detail::walk(x, leaf, key);
-        };
-        auto place = [&]<std::size_t K, class X>(X&& x) {
-            using To = std::tuple_element_t<K, Args>;
-            if constexpr (std::is_same_v<To, std::remove_cvref_t<X>>) {
-                gather.template operator()<K>(x, !std::is_lvalue_reference_v<X>);
-            } else {
-                std::get<K>(held) = detail::to_argument<To>(std::forward<X>(x));
-                gather.template operator()<K>(std::get<K>(held), false);
-            }
-        };
-        (place.template operator()<I>(std::forward<A>(args)), ...);
-        auto trace = [&](const std::vector<Array>& arrays, std::shared_ptr<const void>& prototype) {
+        detail::JitArguments given(&detail::type_tag<std::pair<Args, Result>>);
+        (add<I, Args>(given, held, std::forward<A>(args)), ...);
+        auto trace = [&](const std::vector<Array>& arrays, std::unique_ptr<detail::Prototype>& prototype) {
             Args copy(source<I, Args>(held, args)...);
             std::size_t next = 0;
-            std::apply([&](auto&... a) { (detail::for_each_array(a, [&](Array& x) { x = arrays[next++]; }), ...); }, copy);
-            Result result = std::apply(f_, std::move(copy));
-            std::vector<Array> out = detail::arrays_of(result);
-            detail::for_each_array(result, [](Array& x) { x = Array(); });
-            prototype = std::make_shared<const Result>(std::move(result));
-            return out;
+            (detail::put_arrays(detail::TreeRef(std::get<I>(copy)), arrays, next), ...);
+            if constexpr (std::is_same_v<Result, Array>) {
+                static_cast<void>(prototype);
+                return std::vector<Array>(1, detail::apply_at(at, f_, std::move(copy)));
+            } else {
+                Result result = detail::apply_at(at, f_, std::move(copy));
+                std::vector<Array> out = detail::arrays_of(result);
+                prototype.reset(new detail::PrototypeOf<Result>(std::move(result)));
+                return out;
+            }
         };
-        std::shared_ptr<const void> prototype;
-        std::vector<Array> out =
-            detail::call_jitted(*cache_, {key.text(), leaves, {reinterpret_cast<const bool*>(dying.data()), dying.size()}, trace}, prototype);
-        if constexpr (std::is_same_v<Result, Array>) return std::move(out[0]);
+        std::shared_ptr<const detail::Prototype> prototype;
+        std::vector<Array> out = detail::call_jitted(*cache_, given, trace, prototype, at);
+        if constexpr (std::is_same_v<Result, Array>)
+            return std::move(out[0]);
+        else
+            return detail::with_arrays(static_cast<const detail::PrototypeOf<Result>*>(prototype.get())->result, out);
+    }
+
+    template <std::size_t K, class Args, class X>
+    static void add(detail::JitArguments& given, Args& held, X&& x) {
+        using To = std::tuple_element_t<K, Args>;
+        if constexpr (std::is_same_v<To, std::remove_cvref_t<X>>)
+            given.add(detail::TreeRef(x), !std::is_lvalue_reference_v<X>);
         else {
-            Result result = *static_cast<const Result*>(prototype.get());
-            std::size_t next = 0;
-            detail::for_each_array(result, [&](Array& x) { x = std::move(out[next++]); });
-            return result;
+            std::get<K>(held) = detail::to_argument<To>(std::forward<X>(x));
+            given.add(detail::TreeRef(std::get<K>(held)), false);
         }
     }
 
     template <std::size_t K, class Args, class X>
     static const std::tuple_element_t<K, Args>& source(const Args& held, const X& given) {
-        if constexpr (std::is_same_v<std::tuple_element_t<K, Args>, X>) return given;
-        else return std::get<K>(held);
+        if constexpr (std::is_same_v<std::tuple_element_t<K, Args>, X>)
+            return given;
+        else
+            return std::get<K>(held);
     }
 
     F f_;
     std::shared_ptr<detail::JitCache> cache_;
 };
 
-/// Compiles a function of trees of arrays. A number given in a place where `f` takes an Array is traced; other numbers, enums, bools and strings are
-/// static: each value of theirs is another program. Arrays that `f` captures are read when it is traced. Example:
+/// Compiles a function of trees of arrays. A number given in a place where `f` takes an Array is traced; other numbers, enums, bools and
+/// strings are static: each value of theirs is another program. Arrays that `f` captures are read when it is traced. Example:
 ///     auto f = jit([](Array x) { return sum(sin(x)); });
 ///     Array y = f(x);
-/// Errors: those of `f`'s operations; a result that is no tree.
+/// Errors: those of `f`'s operations, a default-made array among arguments or results, an unknown device.
 template <class F>
-[[nodiscard]] Jitted<std::decay_t<F>> jit(F&& f, const JitOptions& options = {}) {
-    return Jitted<std::decay_t<F>>(std::forward<F>(f), options);
+[[nodiscard]] Jitted<std::decay_t<F>> jit(F&& f, const JitOptions& options = {},
+                                          std::source_location location = std::source_location::current()) {
+    return Jitted<std::decay_t<F>>(std::forward<F>(f), options, location);
 }
 
 } // namespace stithy

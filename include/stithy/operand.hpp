@@ -37,6 +37,8 @@ private:
 };
 
 /// Elementwise arithmetic with NumPy's broadcasting. Dtypes promote; `/` of integers or bools is true division and gives f64.
+/// Errors, of all operators: shapes that do not broadcast; a dtype that the operation does not take (- of bools, & of floats); a number
+/// that does not fit.
 [[nodiscard]] Array operator+(const Operand& a, const Operand& b);
 [[nodiscard]] Array operator-(const Operand& a, const Operand& b);
 [[nodiscard]] Array operator*(const Operand& a, const Operand& b);
@@ -54,7 +56,7 @@ private:
 [[nodiscard]] Array operator>(const Operand& a, const Operand& b);
 [[nodiscard]] Array operator>=(const Operand& a, const Operand& b);
 
-/// Bitwise on integers, logical on bools.
+/// Bitwise on integers, logical on bools; `>>` keeps the sign of signed integers.
 [[nodiscard]] Array operator&(const Operand& a, const Operand& b);
 [[nodiscard]] Array operator|(const Operand& a, const Operand& b);
 [[nodiscard]] Array operator^(const Operand& a, const Operand& b);
@@ -76,6 +78,7 @@ Array operator||(const Array& a, const T& b) = delete;
 template <class T>
 Array operator||(const T& a, const Array& b) = delete;
 
+/// a = a op b; a's memory is reused where nobody else holds it.
 Array& operator+=(Array& a, const Operand& b);
 Array& operator-=(Array& a, const Operand& b);
 Array& operator*=(Array& a, const Operand& b);

@@ -4,7 +4,7 @@
 #include <initializer_list>
 #include <string_view>
 
-/// Products that sum over axes. Dtypes promote.
+/// Products that sum over axes. Dtypes promote. Error, of each, when the extents of summed axes differ or there are none.
 namespace stithy {
 
 /// Matrix product by NumPy's rules: the last axis of a with the last but one of b; axes before are batches and broadcast; rank 1 is a
@@ -19,10 +19,11 @@ namespace stithy {
 /// Sum over the last `axes` axes of a and the first ones of b.
 [[nodiscard]] Array tensordot(const Operand& a, const Operand& b, int axes = 2);
 /// Einstein's convention for one or two arrays: `einsum("bij,bjk->bik", a, b)`; `...` is not supported.
+/// Error for a formula of another form, or letters that do not fit the ranks and extents.
 [[nodiscard]] Array einsum(std::string_view formula, const Operand& a);
 [[nodiscard]] Array einsum(std::string_view formula, const Operand& a, const Operand& b);
 
-/// Sum of the diagonal of the last two axes.
+/// Sum of the diagonal of the last two axes. Error for rank below 2.
 [[nodiscard]] Array trace(const Operand& x);
 
 } // namespace stithy

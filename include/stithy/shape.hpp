@@ -97,8 +97,10 @@ private:
     void take(Dims& other) {
         size_ = other.size_;
         capacity_ = other.capacity_;
-        if (other.capacity_ > inside) heap_ = other.heap_;
-        else std::copy(other.local_, other.local_ + other.size_, local_);
+        if (other.capacity_ > inside)
+            heap_ = other.heap_;
+        else
+            std::copy(other.local_, other.local_ + other.size_, local_);
         other.size_ = 0;
         other.capacity_ = inside;
     }

@@ -3,17 +3,20 @@
 #include "stithy/detail/fields.hpp"
 
 #include <array>
-#include <cstring>
+#include <cstddef>
+#include <initializer_list>
 #include <map>
+#include <memory>
 #include <optional>
+#include <source_location>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
-/// Trees of arrays: what functions that are traced take and return. Arrays, numbers, enums, strings; std::vector, array, tuple, pair, map, optional of
-/// trees; and plain structs (aggregates without base classes, C arrays or private members) of trees.
+/// Trees of arrays: what functions that are traced take and return. Arrays, numbers, enums, strings; std::vector, array, tuple, pair, map,
+/// optional of trees; and plain structs (aggregates without base classes, C arrays or private members) of trees.
 namespace stithy {
 
 namespace detail {
@@ -55,11 +58,16 @@ constexpr bool elements_are_trees(std::index_sequence<I...>) {
 
 template <class T>
 constexpr bool is_tree() {
-    if constexpr (std::is_same_v<T, Array> || is_static<T>) return true;
-    else if constexpr (IsSequence<T>::value || IsOptional<T>::value) return is_tree<typename T::value_type>();
-    else if constexpr (IsMap<T>::value) return is_static<typename T::key_type> && is_tree<typename T::mapped_type>();
-    else if constexpr (IsTuple<T>::value) return elements_are_trees<T>(std::make_index_sequence<std::tuple_size_v<T>>{});
-    else return field_count<T>() > 0;
+    if constexpr (std::is_same_v<T, Array> || is_static<T>)
+        return true;
+    else if constexpr (IsSequence<T>::value || IsOptional<T>::value)
+        return is_tree<typename T::value_type>();
+    else if constexpr (IsMap<T>::value)
+        return is_static<typename T::key_type> && is_tree<typename T::mapped_type>();
+    else if constexpr (IsTuple<T>::value)
+        return elements_are_trees<T>(std::make_index_sequence<std::tuple_size_v<T>>{});
+    else
+        return field_count<T>() > 0;
 }
 } // namespace detail
 
@@ -71,7 +79,8 @@ namespace detail {
 
 // ---- numbers that become arrays ----
 
-/// The type that a tree has inside a traced function: numbers that are elements of a tuple, pair, vector, array, map or optional are Arrays there; members of structs stay.
+/// The type that a tree has inside a traced function: numbers that are elements of a tuple, pair, vector, array, map or optional are Arrays
+/// there; members of structs stay.
 template <class T>
 struct TracedType {
     using type = T;
@@ -111,8 +120,10 @@ using Traced = typename TracedType<std::remove_cvref_t<T>>::type;
 template <class T>
 Traced<T> to_traced(T&& value) {
     using Plain = std::remove_cvref_t<T>;
-    if constexpr (std::is_same_v<Traced<T>, Plain>) return std::forward<T>(value);
-    else if constexpr (std::is_arithmetic_v<Plain>) return Array(value, std::source_location());
+    if constexpr (std::is_same_v<Traced<T>, Plain>)
+        return std::forward<T>(value);
+    else if constexpr (std::is_arithmetic_v<Plain>)
+        return Array(value, std::source_location());
     else if constexpr (IsTuple<Plain>::value)
         return std::apply([](auto&&... e) { return Traced<T>(to_traced(std::forward<decltype(e)>(e))...); }, std::forward<T>(value));
     else {
@@ -132,107 +143,139 @@ Traced<T> to_traced(T&& value) {
 
 // ---- walks ----
 
-/// Calls f(Array&) for each array and s(const X&) for each static leaf and each number that shapes the tree (sizes, keys), in a fixed order.
-template <class T, class F, class S>
-void walk(T& tree, F& f, S& s) {
-    using Plain = std::remove_const_t<T>;
-    if constexpr (std::is_same_v<Plain, Array>) f(tree);
-    else if constexpr (is_static<Plain>) s(tree);
-    else if constexpr (IsOptional<Plain>::value) {
-        s(tree.has_value());
-        if (tree) walk(*tree, f, s);
-    } else if constexpr (IsSequence<Plain>::value) {
-        s(tree.size());
-        for (auto& e : tree) walk(e, f, s);
-    } else if constexpr (IsMap<Plain>::value) {
-        s(tree.size());
-        for (auto& [k, v] : tree) {
-            s(k);
-            walk(v, f, s);
-        }
-    } else if constexpr (IsTuple<Plain>::value) {
-        std::apply([&](auto&... e) { (walk(e, f, s), ...); }, tree);
-    } else {
-        static_assert(field_count<Plain>() > 0, "not a tree of arrays: a struct must be a plain aggregate without base classes, C arrays or private members");
-        for_each_field(tree, [&](auto& e) { walk(e, f, s); });
-    }
-}
-
-/// Calls f(Array&) for each array of a tree.
-template <class T, class F>
-void for_each_array(T& tree, F&& f) {
-    auto skip = [](const auto&) {};
-    walk(tree, f, skip);
-}
-
-/// Bytes that tell static leaves apart.
-class KeyBytes {
+/// What goes over a tree. One walk is compiled for each type of tree, whatever is done on the way.
+class TreeVisitor {
 public:
-    template <class X>
-    void operator()(const X& x) {
-        if constexpr (std::is_same_v<X, std::string>) {
-            put(x.size());
-            text_.append(x);
-        } else {
-            put(x);
-        }
-    }
-    [[nodiscard]] const std::string& text() const { return text_; }
-    [[nodiscard]] std::string& text() { return text_; }
+    virtual void array(Array& x) = 0;
+    /// A static leaf, as bytes.
+    virtual void value(const void* data, std::size_t size) = 0;
+    /// What shapes the tree, as bytes: a size, a key.
+    virtual void shape(const void* data, std::size_t size) = 0;
 
-private:
-    template <class X>
-    void put(const X& x) {
-        char bytes[sizeof(X)];
-        std::memcpy(bytes, &x, sizeof(X));
-        text_.append(bytes, sizeof(X));
+protected:
+    ~TreeVisitor() = default;
+};
+
+/// Visits the leaves in a fixed order.
+template <class T>
+void visit(T& tree, TreeVisitor& visitor) {
+    const auto size_is = [&](std::size_t n) { visitor.shape(&n, sizeof n); };
+    if constexpr (std::is_same_v<T, Array>)
+        visitor.array(tree);
+    else if constexpr (std::is_same_v<T, std::string>) {
+        const std::size_t n = tree.size();
+        visitor.value(&n, sizeof n);
+        visitor.value(tree.data(), n);
+    } else if constexpr (is_static<T>) {
+        visitor.value(&tree, sizeof tree);
+    } else if constexpr (IsOptional<T>::value) {
+        size_is(tree.has_value() ? 1 : 0);
+        if (tree) visit(*tree, visitor);
+    } else if constexpr (IsSequence<T>::value) {
+        size_is(tree.size());
+        if constexpr (std::is_same_v<typename T::value_type, bool>) {
+            for (const bool e : tree) visitor.value(&e, sizeof e); // vector<bool> has no elements to point at
+        } else {
+            for (auto& e : tree) visit(e, visitor);
+        }
+    } else if constexpr (IsMap<T>::value) {
+        size_is(tree.size());
+        for (auto& [key, element] : tree) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(key)>, std::string>) {
+                size_is(key.size());
+                visitor.shape(key.data(), key.size());
+            } else {
+                visitor.shape(&key, sizeof key);
+            }
+            visit(element, visitor);
+        }
+    } else if constexpr (IsTuple<T>::value) {
+        std::apply([&](auto&... e) { (visit(e, visitor), ...); }, tree);
+    } else {
+        for_each_field(tree, [&](auto& e) { visit(e, visitor); });
     }
-    std::string text_;
+}
+
+/// A tree seen where it lies, its type forgotten. It is written to only through `put_arrays` and the like.
+struct TreeRef {
+    void* tree;
+    void (*visit)(void* tree, TreeVisitor& visitor);
+
+    template <class T>
+    explicit TreeRef(const T& t)
+        : tree(const_cast<T*>(std::addressof(t))), visit([](void* p, TreeVisitor& v) { detail::visit(*static_cast<T*>(p), v); }) {}
 };
 
 /// What of a tree is not in its arrays: static leaves, sizes and keys. Equal for trees of one structure.
-template <class T>
-std::string structure_of(const T& tree) {
-    KeyBytes key;
-    std::size_t arrays = 0;
-    auto count = [&](const Array&) { ++arrays; };
-    walk(tree, count, key);
-    key(arrays);
-    return key.text();
-}
+std::string structure_of(TreeRef tree);
+/// The arrays, in order, after those that are there.
+void add_arrays(TreeRef tree, std::vector<Array>& to);
+std::vector<Array> arrays_of(TreeRef tree);
+/// Replaces the arrays by those from `next` on, and moves `next` on.
+void put_arrays(TreeRef tree, const std::vector<Array>& arrays, std::size_t& next);
+/// Leaves all arrays empty.
+void clear_arrays(TreeRef tree);
 
 template <class T>
 std::vector<Array> arrays_of(const T& tree) {
-    std::vector<Array> out;
-    for_each_array(tree, [&](const Array& a) { out.push_back(a); });
-    return out;
+    return arrays_of(TreeRef(tree));
+}
+template <class T>
+std::string structure_of(const T& tree) {
+    return structure_of(TreeRef(tree));
+}
+/// A copy of the tree with its arrays replaced, in order, by those from `from` on.
+template <class T>
+T with_arrays(T tree, const std::vector<Array>& arrays, std::size_t from = 0) {
+    put_arrays(TreeRef(tree), arrays, from);
+    return tree;
 }
 
-/// A copy of the tree with its arrays replaced, in order.
-template <class T>
-T with_arrays(T tree, const std::vector<Array>& arrays) {
-    std::size_t next = 0;
-    for_each_array(tree, [&](Array& a) { a = arrays[next++]; });
-    return tree;
+/// False, after one readable line, where an argument or result is no tree.
+template <class... T>
+constexpr bool expect_trees() {
+    static_assert(
+        (Tree<T> && ...),
+        "not a tree of arrays: arguments, results and carries are arrays, numbers, enums, strings, std::vector, array, tuple, pair, map, "
+        "optional, and plain structs of these (aggregates without base class, C array or private members, of at most 32 members)");
+    return (Tree<T> && ...);
+}
+
+/// Error unless all trees hold as many arrays as the first, and those of its type have its sizes and keys.
+void check_one_structure(const char* name, std::initializer_list<TreeRef> trees, const std::source_location& location);
+
+template <class F, class T, class... More>
+T map_trees(const std::source_location& location, F& f, const T& first, const More&... more) {
+    check_one_structure("tree_map", {TreeRef(first), TreeRef(more)...}, location);
+    const std::vector<Array> leaves[] = {arrays_of(first), arrays_of(more)...};
+    std::vector<Array> mapped;
+    for (std::size_t i = 0; i < leaves[0].size(); ++i)
+        [&]<std::size_t... K>(std::index_sequence<K...>) {
+            mapped.push_back(f(leaves[K][i]...));
+        }(std::make_index_sequence<1 + sizeof...(More)>{});
+    return with_arrays(first, mapped);
 }
 
 } // namespace detail
 
-/// Applies f to the arrays of trees of one structure, leaf by leaf; gives a tree like the first. Static leaves are the first's.
-/// Error when the trees have different numbers of arrays.
-template <class F, Tree T, Tree... More>
-[[nodiscard]] std::remove_cvref_t<T> tree_map(F&& f, const T& first, const More&... more) {
-    std::remove_cvref_t<T> out = first;
-    const std::vector<Array> others[] = {detail::arrays_of(first), detail::arrays_of(more)...};
-    for (const auto& o : others)
-        if (o.size() != others[0].size())
-            throw Error("tree_map: trees with " + std::to_string(others[0].size()) + " and " + std::to_string(o.size()) + " arrays, expected one structure");
-    std::size_t i = 0;
-    detail::for_each_array(out, [&](Array& a) {
-        [&]<std::size_t... K>(std::index_sequence<K...>) { a = f(others[K][i]...); }(std::make_index_sequence<1 + sizeof...(More)>{});
-        ++i;
-    });
-    return out;
+/// Applies f to the arrays of one, two or three trees of one structure, leaf by leaf; gives a tree like the first (static leaves are the
+/// first's). Error when the trees hold different numbers of arrays, or trees of one type different sizes or keys.
+template <class F, class T>
+[[nodiscard]] T tree_map(F&& f, const T& tree, std::source_location location = std::source_location::current()) {
+    if constexpr (detail::expect_trees<T>()) return detail::map_trees(location, f, tree);
+}
+template <class F, class T, Tree U>
+[[nodiscard]] T tree_map(F&& f, const T& first, const U& second, std::source_location location = std::source_location::current()) {
+    if constexpr (detail::expect_trees<T>()) return detail::map_trees(location, f, first, second);
+}
+template <class F, class T, Tree U, Tree V>
+[[nodiscard]] T tree_map(F&& f, const T& first, const U& second, const V& third,
+                         std::source_location location = std::source_location::current()) {
+    if constexpr (detail::expect_trees<T>()) return detail::map_trees(location, f, first, second, third);
+}
+template <class F, class T, Tree U, Tree V, Tree W, Tree... More>
+[[nodiscard]] T tree_map(F&& f, const T& first, const U& second, const V& third, const W& fourth, const More&... more) {
+    if constexpr (detail::expect_trees<T>()) return detail::map_trees(std::source_location(), f, first, second, third, fourth, more...);
 }
 
 } // namespace stithy

@@ -8,11 +8,11 @@ namespace stithy {
 using detail::node;
 using detail::node_of;
 
-DType Array::dtype() const { return node_of(*this, "dtype").dtype(); }
-const Shape& Array::shape() const { return node_of(*this, "shape").shape(); }
-int Array::ndim() const { return static_cast<int>(shape().rank()); }
-std::int64_t Array::size() const { return shape().elements(); }
-Device Array::device() const { return node_of(*this, "device").device(); }
+DType Array::dtype(Location at) const { return node_of(*this, "dtype", at).dtype(); }
+const Shape& Array::shape(Location at) const { return node_of(*this, "shape", at).shape(); }
+int Array::ndim(Location at) const { return static_cast<int>(shape(at).rank()); }
+std::int64_t Array::size(Location at) const { return shape(at).elements(); }
+Device Array::device(Location at) const { return node_of(*this, "device", at).device(); }
 
 std::int64_t Array::shape(int axis, std::source_location location) const {
     const Shape& s = node_of(*this, "shape", location).shape();
@@ -23,23 +23,23 @@ std::int64_t Array::shape(int axis, std::source_location location) const {
     return s[static_cast<std::size_t>(axis < 0 ? axis + rank : axis)];
 }
 
-bool Array::ready() const {
-    const detail::ArrayNode& n = node_of(*this, "ready");
+bool Array::ready(Location at) const {
+    const detail::ArrayNode& n = node_of(*this, "ready", at);
     if (n.is_splat()) return true;
     if (!n.traced()) return n.buffer()->done();
-    return n.below().defined() && n.below().ready();
+    return n.below().defined() && n.below().ready(at);
 }
 
-const Array& Array::wait() const& {
-    const Array* at = this;
-    node_of(*at, "wait");
-    while (at->defined() && node(*at).traced()) at = &node(*at).below();
-    if (at->defined() && !node(*at).is_splat()) node(*at).buffer()->wait();
+const Array& Array::wait(Location at) const& {
+    const Array* found = this;
+    node_of(*found, "wait", at);
+    while (found->defined() && node(*found).traced()) found = &node(*found).below();
+    if (found->defined() && !node(*found).is_splat()) node(*found).buffer()->wait();
     return *this;
 }
 
-Array Array::wait() && {
-    std::as_const(*this).wait();
+Array Array::wait(Location at) && {
+    std::as_const(*this).wait(at);
     return std::move(*this);
 }
 
@@ -72,7 +72,8 @@ const Array& concrete(const NodeCount* count, const char* operation, const Locat
 std::uint64_t read_element(const NodeCount* count, DType dtype, const char* operation, const std::source_location& location) {
     Array holder;
     const ArrayNode& n = node(concrete(count, operation, location, holder));
-    if (n.shape().elements() != 1) fail(operation, "needs an array of one element, given " + n.type().str(), location);
+    const Location& at = location.line() != 0 ? location : node(holder).location(); // conversions learn no line of their own
+    if (n.shape().elements() != 1) fail(operation, "needs an array of one element, given " + made_at(node(holder)), at);
     std::uint64_t bits = n.splat_bits();
     if (!n.is_splat()) {
         n.buffer()->wait();
@@ -84,7 +85,7 @@ std::uint64_t read_element(const NodeCount* count, DType dtype, const char* oper
     fail(operation,
          "the element " + element_text(n.dtype(), bits) + " of " + n.type().str() + " is not exactly a " + std::string(dtype.name()) +
              "; convert with astype() first, or read it as " + std::string(n.dtype().name()),
-         location);
+         at);
 }
 
 const std::byte* read_elements(const NodeCount* count, DType dtype, const char* operation, const std::source_location& location) {

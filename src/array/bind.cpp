@@ -1,10 +1,16 @@
 #include "array/bind.hpp"
 
 #include "array/eager.hpp"
+#include "array/fill.hpp"
 
 #include <array>
 
 namespace stithy::detail {
+
+std::string made_at(const ArrayNode& node) {
+    const std::string place = describe(node.location());
+    return node.type().str() + (place.empty() ? "" : " (made at " + place + ")");
+}
 
 void check_usable(const Array& x, const char* operation, const Location& location) {
     const ArrayNode& n = node_of(x, operation, location);
@@ -83,7 +89,8 @@ Array constant(const ir::Literal& literal, const Location& location) {
 
 Array concrete_constant(const ir::Literal& literal, const Location& location) {
     if (literal.is_splat()) return make_splat(literal.type().dtype(), literal.type().shape(), literal.bits(), location);
-    auto buffer = runtime::Buffer::allocate(static_cast<std::size_t>(literal.type().bytes()));
+    auto buffer =
+        name_shortage("constant", location, [&] { return runtime::Buffer::allocate(static_cast<std::size_t>(literal.type().bytes())); });
     literal.copy_to(static_cast<std::byte*>(buffer->data()));
     return make_concrete(literal.type().dtype(), literal.type().shape(), std::move(buffer), location);
 }
@@ -93,13 +100,11 @@ const Array& bottom(const Array& x, const char* operation, const Location& locat
     check_usable(*at, operation, location);
     while (node(*at).traced()) {
         const ArrayNode& n = node(*at);
-        if (n.trace()->is_staging()) {
-            std::string made = describe(n.location());
+        if (n.trace()->is_staging())
             fail(operation,
-                 "the value " + n.type().str() + (made.empty() ? "" : " made at " + made) + " is traced (" + n.trace()->name() +
+                 "the value " + made_at(n) + " is traced (" + n.trace()->name() +
                      "): it has no number while the function is staged; choose by elements with where(), branch with cond()",
-                 location);
-        }
+                 location.line() != 0 ? location : n.location());
         at = &n.below();
         internal_check(at->defined(), "a recorded value with nothing below");
     }

@@ -5,6 +5,7 @@
 
 #include <initializer_list>
 #include <span>
+#include <string>
 
 namespace stithy::detail {
 
@@ -25,6 +26,9 @@ Trace* find_trace(std::span<const Array* const> operands, const char* operation,
 Trace* join_trace(Trace* so_far, const Array& operand, const char* operation, const Location& location);
 /// Error unless the value may be used here and now: defined, its trace alive, its thread this one.
 void check_usable(const Array& x, const char* operation, const Location& location);
+
+/// "f64[3] (made at file.cpp:12)", for messages; without the place where it is unknown.
+std::string made_at(const ArrayNode& node);
 
 /// Runs one operation now. All operands are concrete.
 Arrays run_now(const Operation& operation);

@@ -3,32 +3,24 @@
 #include "array/elementwise.hpp"
 #include "array/fill.hpp"
 #include "array/numbers.hpp"
-#include "runtime/allocator.hpp"
+#include "array/shapes.hpp"
 #include "stithy/elementwise.hpp"
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace stithy {
 
+using detail::check_extents;
 using detail::innermost_staging;
 
 namespace {
 /// Larger arrays of data stay buffers when they are made inside a staged function.
 constexpr std::size_t most_literal_bytes = 65536;
 
-void check_shape(const char* name, const Shape& shape, const Location& at) {
-    for (std::int64_t e : shape)
-        if (e < 0) fail(name, "the shape " + shape.str() + " has a negative extent", at);
-    std::int64_t bytes = 16; // of the widest element
-    for (std::int64_t e : shape)
-        if (e == 0) return;
-    for (std::int64_t e : shape)
-        if (__builtin_mul_overflow(bytes, e, &bytes)) fail(name, "the shape " + shape.str() + " has too many elements", at);
-}
-
 Array splat(const char* name, const Shape& shape, DType dtype, std::uint64_t bits, const Location& at) {
-    check_shape(name, shape, at);
+    check_extents(name, dtype, shape, at);
     return detail::constant(ir::Literal::splat_bits(ir::Type(dtype, shape), bits), at);
 }
 
@@ -40,7 +32,7 @@ Array iota(DType dtype, const Shape& shape, std::int64_t axis, const Location& a
 
 namespace detail {
 Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t elements, const Location& at) {
-    check_shape("array", shape, at);
+    check_extents("array", dtype, shape, at);
     if (shape.elements() != static_cast<std::int64_t>(elements))
         fail("array",
              std::to_string(elements) + " numbers do not fill the shape " + shape.str() + ", which holds " +
@@ -51,7 +43,7 @@ Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t el
         const auto* first = static_cast<const std::byte*>(data);
         return constant(ir::Literal::dense(ir::Type(dtype, shape), std::vector<std::byte>(first, first + bytes)), at);
     }
-    auto buffer = runtime::Buffer::allocate(bytes);
+    auto buffer = name_shortage("array", at, [&] { return runtime::Buffer::allocate(bytes); });
     if (bytes) std::memcpy(buffer->data(), data, bytes);
     return make_concrete(dtype, shape, std::move(buffer), at);
 }
@@ -61,8 +53,12 @@ void fail_ragged(const Location& at) { fail("array", "nested lists of one level 
 Array arange_of(DType dtype, double start, double stop, double step, const Location& at) {
     if (step == 0 || std::isnan(start) || std::isnan(stop) || std::isnan(step))
         fail("arange", "the step must not be 0 and no bound NaN", at);
-    const auto count = static_cast<std::int64_t>(std::max(0.0, std::ceil((stop - start) / step)));
-    if (!innermost_staging()) return make_concrete(dtype, Shape({count}), range_buffer(dtype, count, start, step), at);
+    const double steps = std::max(0.0, std::ceil((stop - start) / step));
+    const auto count = steps < 9e18 ? static_cast<std::int64_t>(steps) : std::numeric_limits<std::int64_t>::max();
+    check_extents("arange", dtype, Shape({count}), at);
+    if (!innermost_staging())
+        return make_concrete(dtype, Shape({count}), name_shortage("arange", at, [&] { return range_buffer(dtype, count, start, step); }),
+                             at);
     Array result = iota(dtype, Shape({count}), 0, at);
     const auto number = [&](double v) { return constant(ir::Literal::splat(ir::Type(dtype, Shape()), v), at); };
     if (step != 1) result = Operand(result, at) * Operand(number(step), at);
@@ -87,7 +83,7 @@ Array full(const Shape& shape, const Operand& value) {
 }
 
 Array full(const Shape& shape, const Operand& value, DType dtype) {
-    check_shape("full", shape, value.location());
+    check_extents("full", dtype, shape, value.location());
     if (value.is_number()) return splat("full", shape, dtype, detail::number_as(value, dtype, "full"), value.location());
     return detail::stretch(detail::to_array(value, dtype, "full"), shape, "full", value.location());
 }
@@ -108,12 +104,12 @@ Array eye(std::int64_t n, DType dtype, Location at) { return eye(n, n, dtype, at
 
 Array eye(std::int64_t n, std::int64_t m, DType dtype, Location at) {
     const Shape shape({n, m});
-    check_shape("eye", shape, at);
+    check_extents("eye", dtype, shape, at);
     if (innermost_staging()) {
         const Array same = Operand(iota(i64, shape, 0, at), at) == Operand(iota(i64, shape, 1, at), at);
         return same.astype(dtype, at);
     }
-    auto buffer = detail::filled_buffer(dtype, shape.elements(), 0);
+    auto buffer = detail::name_shortage("eye", at, [&] { return detail::filled_buffer(dtype, shape.elements(), 0); });
     const std::uint64_t one = ir::bits_of(dtype, 1);
     auto* data = static_cast<std::byte*>(buffer->data());
     for (std::int64_t i = 0; i < std::min(n, m); ++i)
@@ -124,9 +120,10 @@ Array eye(std::int64_t n, std::int64_t m, DType dtype, Location at) {
 Array linspace(double start, double stop, std::int64_t count, DType dtype, Location at) {
     if (count < 0) fail("linspace", "the count " + std::to_string(count) + " is negative", at);
     if (!dtype.is_floating()) fail("linspace", "needs a floating dtype, given " + std::string(dtype.name()), at);
+    check_extents("linspace", dtype, Shape({count}), at);
     const double step = count > 1 ? (stop - start) / static_cast<double>(count - 1) : 0;
     if (!innermost_staging()) {
-        auto buffer = detail::range_buffer(dtype, count, start, step);
+        auto buffer = detail::name_shortage("linspace", at, [&] { return detail::range_buffer(dtype, count, start, step); });
         const std::uint64_t last = ir::bits_of(dtype, stop);
         if (count > 1)
             std::memcpy(static_cast<std::byte*>(buffer->data()) + static_cast<std::size_t>(count - 1) * dtype.size(), &last, dtype.size());

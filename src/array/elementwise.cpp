@@ -2,6 +2,7 @@
 
 #include "array/eager.hpp"
 #include "array/numbers.hpp"
+#include "array/shapes.hpp"
 #include "ops/build.hpp"
 
 #include <algorithm>
@@ -33,6 +34,7 @@ Shape result_shape(const Request& r) {
         for (const Operand* each : r.operands) text += " " + (each->is_number() ? "a number" : node(each->array()).type().str());
         fail(r.name, text + "; extents must be equal or 1, counted from the last axis", location_of(r));
     }
+    check_extents(r.name, f64, shape, location_of(r));
     return shape;
 }
 
@@ -166,7 +168,10 @@ Array elementwise_with_splats(const Operation& operation) {
     const Operand* operands[] = {&all[0], &all[1], &all[2]};
     DType dtypes[3];
     for (std::size_t i = 0; i < arrays.size(); ++i) dtypes[i] = arrays[i].dtype();
-    Request r{.name = ir::name(operation.code).data(), .code = operation.code, .operands = {operands, arrays.size()}, .dtypes = {dtypes, arrays.size()}};
+    Request r{.name = ir::name(operation.code).data(),
+              .code = operation.code,
+              .operands = {operands, arrays.size()},
+              .dtypes = {dtypes, arrays.size()}};
     if (operation.code == ir::OpCode::compare) r.compare = std::get<ir::CompareAttr>(*operation.attr);
     return run_eagerly(r);
 }
@@ -227,6 +232,7 @@ Array stretch(const Array& x, const Shape& shape, const char* name, const Locati
     Shape joined = n.shape();
     if (!broadcast_shapes(joined, shape) || !(joined == shape))
         fail(name, n.type().str() + " does not broadcast to " + shape.str(), location);
+    check_extents(name, n.dtype(), shape, location);
     const std::size_t shift = shape.rank() - n.shape().rank();
     // broadcast_in_dim wants extents that are equal or 1, which NumPy's rule gives
     Dims dims;

@@ -1,6 +1,7 @@
 #include "stithy/files.hpp"
 
-#include "array/node.hpp"
+#include "array/bind.hpp"
+#include "array/fill.hpp"
 #include "runtime/npy.hpp"
 
 #include <cstring>
@@ -14,7 +15,7 @@ Array load(const std::string& path, Location location) {
     } catch (const Error& e) {
         fail("load", e.what(), location);
     }
-    auto buffer = runtime::Buffer::allocate(file.bytes.size());
+    auto buffer = detail::name_shortage("load", location, [&] { return runtime::Buffer::allocate(file.bytes.size()); });
     if (!file.bytes.empty()) std::memcpy(buffer->data(), file.bytes.data(), file.bytes.size());
     return detail::make_concrete(file.dtype, std::move(file.shape), std::move(buffer), location);
 }

@@ -149,7 +149,7 @@ Array update(const char* name, Array x, std::span<const Index> indices, Combine 
     const Selection s = detail::select(x, list);
     const Location& at = value.location();
     const Array v = fitted(name, x, s, value);
-    if (s.plain_shape.elements() == 0 && !s.has_arrays()) return x;
+    if (s.plain_shape.elements() == 0) return x;
     if (!s.has_arrays()) return s.strided ? update_strided(name, x, s, how, v, at) : update_window(name, std::move(x), s, how, v, at);
     if (s.strided) fail(name, "a range with a step does not go together with index arrays", at);
     if (s.scalar_arrays) return update_window(name, std::move(x), s, how, v, at);

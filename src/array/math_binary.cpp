@@ -112,7 +112,8 @@ Array hypot(const Operand& a, const Operand& b) {
     const Array x = abs({p.a, at}), y = abs({p.b, at});
     const Array high = maximum({x, at}, {y, at}), low = minimum({x, at}, {y, at});
     // at 0 and at infinity the quotient is no number: both are their own length
-    const Array plain = logical_or({Operand(high, at) == Operand(0, at), at}, {Operand(high, at) == Operand(std::numeric_limits<double>::infinity(), at), at});
+    const Array plain = logical_or({Operand(high, at) == Operand(0, at), at},
+                                   {Operand(high, at) == Operand(std::numeric_limits<double>::infinity(), at), at});
     const Array ratio = where({plain, at}, {0.0, at}, {Operand(low, at) / Operand(where({plain, at}, {1.0, at}, {high, at}), at), at});
     return Operand(high, at) * Operand(sqrt({Operand(1.0, at) + Operand(square({ratio, at}), at), at}), at);
 }
@@ -139,7 +140,7 @@ Array where(const Operand& condition, const Operand& a, const Operand& b) {
         if (!o->is_number()) detail::node_of(o->array(), "where", condition.location());
     const DType d = meeting_dtype(a, b);
     const DType dtypes[] = {boolean, d, d};
-    const bool is_bool = (condition.is_number() ? condition.number_dtype() : condition.array().dtype()).is_bool();
+    const bool is_bool = (condition.is_number() ? condition.number_dtype() : condition.array().dtype(condition.location())).is_bool();
     if (is_bool) {
         const Operand* operands[] = {&condition, &a, &b};
         return detail::elementwise({.name = "where", .code = OpCode::select, .operands = operands, .dtypes = dtypes});

@@ -16,11 +16,14 @@ void ArrayNode::fill_buffer() const {
     static std::mutex mutex; // rare: a splat is filled once
     std::lock_guard lock(mutex);
     if (has_buffer_.load(std::memory_order_relaxed)) return;
-    buffer_ = filled_buffer(dtype_, shape_.elements(), bits_);
+    buffer_ = name_shortage("array", location_, [&] { return filled_buffer(dtype_, shape_.elements(), bits_); });
     has_buffer_.store(true, std::memory_order_release);
 }
 
-void destroy_node(NodeCount* node) noexcept { delete static_cast<ArrayNode*>(node); }
+void release_node(NodeCount* node) noexcept {
+    if (node->references.load(std::memory_order_acquire) == 1 || node->references.fetch_sub(1, std::memory_order_acq_rel) == 1)
+        delete static_cast<ArrayNode*>(node);
+}
 
 const ArrayNode& node_of(const Array& x, const char* operation, const Location& location) {
     if (!x.defined()) fail(operation, "the array is empty (default-made); assign one first", location);

@@ -64,7 +64,7 @@ DType common_dtype(std::span<const Operand* const> operands) {
             numbers = any_number ? promote(numbers, o->number_dtype()) : o->number_dtype();
             any_number = true;
         } else {
-            const DType d = o->array().dtype();
+            const DType d = o->array().dtype(o->location());
             arrays = any_array ? promote(arrays, d) : d;
             any_array = true;
         }

@@ -35,10 +35,10 @@ Array operator>>(const Operand& a, const Operand& b) {
 }
 
 Array operator!(const Array& a) {
-    const Location& unknown = Location();
-    const DType dtype = detail::node_of(a, "logical_not", unknown).dtype();
-    if (dtype.is_bool()) return detail::unary("logical_not", OpCode::not_, Operand(a, unknown), false);
-    return compare("logical_not", Direction::eq, Operand(a, unknown), Operand(0, unknown));
+    const detail::ArrayNode& n = detail::node_of(a, "logical_not");
+    const Location at = n.location(); // an operator on arrays learns no line of its own
+    if (n.dtype().is_bool()) return detail::unary("logical_not", OpCode::not_, Operand(a, at), false);
+    return compare("logical_not", Direction::eq, Operand(a, at), Operand(0, at));
 }
 
 namespace {

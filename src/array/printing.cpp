@@ -66,40 +66,52 @@ private:
             high = std::max(high, a);
             low = std::min(low, a);
         }
-        scientific_ = high >= 1e8 || (high > 0 && (low < 1e-4 || high / low > 1000.0));
+        scientific_ = high >= 1e8 || (high > 0 && (low < (dtype_ == f32 ? static_cast<double>(1e-4F) : 1e-4) || high / low > 1000.0));
         if (high >= 1e16) scientific_ = true;
-        for (std::int64_t i : shown) decimals_ = std::max(decimals_, needed_decimals(number(i)));
+        for (std::int64_t i : shown)
+            if (std::isfinite(number(i))) decimals_ = std::max(decimals_, static_cast<int>(Digits(*this, i).fraction.size()));
     }
 
-    [[nodiscard]] int needed_decimals(double v) const {
-        if (!std::isfinite(v)) return 0;
-        std::string t = formatted(v, 8);
-        if (scientific_) t.erase(t.find('e'));
-        const std::size_t dot = t.find('.');
-        if (dot == std::string::npos) return 0;
-        const std::size_t last = t.find_last_not_of('0');
-        return static_cast<int>(last - dot);
-    }
+    static constexpr int most_decimals = 8;
 
-    [[nodiscard]] std::string formatted(double v, int decimals) const {
-        char text[64];
+    [[nodiscard]] std::string formatted(std::int64_t i, bool shortest) const {
+        char text[400]; // of f64's largest number, if it came to that
         const auto format = scientific_ ? std::chars_format::scientific : std::chars_format::fixed;
-        // A float's own shortest digits, so that 0.1f reads 0.1.
-        const auto end = dtype_ == f32 ? std::to_chars(text, text + sizeof text, static_cast<float>(v), format, decimals).ptr
-                                       : std::to_chars(text, text + sizeof text, v, format, decimals).ptr;
-        return {text, end};
+        const auto write = [&](auto v) {
+            const auto end = shortest ? std::to_chars(text, text + sizeof text, v, format)
+                                      : std::to_chars(text, text + sizeof text, v, format, most_decimals);
+            return std::string(text, end.ptr);
+        };
+        return dtype_ == f32 ? write(static_cast<float>(number(i))) : write(number(i));
     }
+
+    /// A finite number in the shortest digits that tell it from its neighbours in its own dtype, at most 8 decimals: "12", "5", "e+20".
+    struct Digits {
+        std::string whole, fraction, exponent;
+        Digits(const Elements& elements, std::int64_t i) {
+            split(elements.formatted(i, true));
+            if (fraction.size() > most_decimals) split(elements.formatted(i, false));
+            fraction.erase(fraction.find_last_not_of('0') + 1);
+        }
+
+    private:
+        void split(const std::string& text) {
+            const std::size_t e = std::min(text.find('e'), text.size()), dot = std::min(text.find('.'), e);
+            whole = text.substr(0, dot);
+            fraction = dot < e ? text.substr(dot + 1, e - dot - 1) : "";
+            exponent = text.substr(e);
+        }
+    };
 
     [[nodiscard]] std::string raw(std::int64_t i) const {
         if (!dtype_.is_floating()) return detail::element_text(dtype_, bits(i));
         const double v = number(i);
         if (std::isnan(v)) return "nan";
         if (std::isinf(v)) return v < 0 ? "-inf" : "inf";
-        std::string t = formatted(v, decimals_);
-        if (decimals_ == 0) t.insert(scientific_ ? t.find('e') : t.size(), ".");
-        if (!scientific_) // zeros at the end give way to spaces, so that the points stand in one column
-            for (std::size_t last = t.size() - 1; t[last] == '0'; --last) t[last] = ' ';
-        return t;
+        Digits d(*this, i);
+        // zeros before an exponent, else spaces, so that the points stand in one column
+        d.fraction.resize(static_cast<std::size_t>(decimals_), scientific_ ? '0' : ' ');
+        return d.whole + '.' + d.fraction + d.exponent;
     }
 
     DType dtype_;

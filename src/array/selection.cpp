@@ -227,6 +227,8 @@ Window window_of(const Selection& s) {
 }
 
 Array pick(const Array& x, const Selection& s) {
+    if (s.has_arrays() && s.shape.elements() == 0) // nothing is picked, perhaps from nothing
+        return constant(ir::Literal::splat_bits(ir::Type(node(x).dtype(), s.shape), 0), s.location);
     if (!s.has_arrays()) return reshaped(static_part(x, s), s.shape, s.location);
     if (!s.scalar_arrays) return gathered(x, s);
     if (s.strided) { // strides first, then the places

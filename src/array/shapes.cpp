@@ -3,10 +3,16 @@
 #include "array/axes.hpp"
 #include "array/eager.hpp"
 #include "ops/build.hpp"
+#include "ops/check.hpp"
 
 namespace stithy::detail {
 
 using ir::OpCode;
+
+void check_extents(const char* name, DType dtype, const Shape& shape, const Location& at) {
+    const ir::Type type(dtype, shape);
+    if (const std::string fault = ops::fault_of_extents(type); !fault.empty()) fail(name, "the shape of " + type.str() + " " + fault, at);
+}
 
 Array reshaped(const Array& x, const Shape& shape, const Location& at) {
     if (node(x).shape() == shape) return x;

@@ -4,6 +4,9 @@
 /// Shape operations on checked arguments, bound as single operations; each gives x itself where there is nothing to do.
 namespace stithy::detail {
 
+/// Error unless an array of this dtype and shape can be: no negative extent, and not so many bytes that nothing could address them.
+void check_extents(const char* name, DType dtype, const Shape& shape, const Location& location);
+
 Array reshaped(const Array& x, const Shape& shape, const Location& location);
 Array permuted(const Array& x, const Dims& permutation, const Location& location);
 Array moved(const Array& x, std::int64_t from, std::int64_t to, const Location& location);

@@ -20,15 +20,17 @@ namespace {
 /// The shape with its -1 filled in.
 Shape resolved(const Array& x, const Shape& wanted, const Location& at) {
     const std::int64_t have = node(x).shape().elements();
-    std::int64_t known = 1, open = -1;
+    std::int64_t open = -1;
+    Shape given = wanted; // with 1 for the -1
     for (std::size_t i = 0; i < wanted.rank(); ++i) {
-        if (wanted[i] == -1 && open < 0)
+        if (wanted[i] == -1 && open < 0) {
             open = static_cast<std::int64_t>(i);
-        else if (wanted[i] < 0)
+            given.dims()[i] = 1;
+        } else if (wanted[i] < 0)
             fail("reshape", "the shape " + wanted.str() + " has " + (wanted[i] == -1 ? "more than one -1" : "a negative extent"), at);
-        else
-            known *= wanted[i];
     }
+    detail::check_extents("reshape", node(x).dtype(), given, at);
+    const std::int64_t known = given.elements();
     const bool fits = open < 0 ? known == have : known != 0 && have % known == 0;
     if (!fits)
         fail("reshape",
@@ -159,9 +161,9 @@ Array tile(const Operand& x, const Shape& counts) {
         if (times[i] < 0) fail("tile", "the counts " + counts.str() + " have a negative one", at);
         for (std::int64_t e : {std::int64_t{1}, shape[i]}) split.push_back(e);
         for (std::int64_t e : {times[i], shape[i]}) wide.push_back(e);
-        whole.push_back(times[i] * shape[i]);
     }
     a = detail::stretch(reshaped(a, Shape(split), at), Shape(wide), "tile", at);
+    for (std::size_t i = 0; i < shape.size(); ++i) whole.push_back(times[i] * shape[i]);
     return reshaped(a, Shape(whole), at);
 }
 
@@ -174,8 +176,9 @@ Array repeat(const Operand& x, std::int64_t count, Axis axis) {
     thin.insert(over + 1, 1);
     Dims wide = thin;
     wide[over + 1] = count;
+    const Array stretched = detail::stretch(reshaped(a, Shape(thin), at), Shape(wide), "repeat", at);
     whole[over] *= count;
-    return reshaped(detail::stretch(reshaped(a, Shape(thin), at), Shape(wide), "repeat", at), Shape(whole), at);
+    return reshaped(stretched, Shape(whole), at);
 }
 
 Array diag(const Operand& x) {

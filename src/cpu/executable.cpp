@@ -41,6 +41,16 @@ bool takes(const plan::Plan& plan, std::size_t input, std::size_t result) {
     return plan.inputs[input].bytes() == plan.results[result].bytes();
 }
 
+/// Runs f; when memory is short, the error names the function and the user's line.
+template <class F>
+auto name_shortage(const plan::Plan& plan, const Location& location, F f) {
+    try {
+        return f();
+    } catch (const runtime::OutOfMemory& e) {
+        fail(plan.name, e.what(), location);
+    }
+}
+
 } // namespace
 
 /// What call() is made of.
@@ -135,7 +145,7 @@ struct Executable::Impl {
         allocate_outputs(e, inputs, reusable, outputs);
         for (std::size_t r = 0; r < outputs.size(); ++r) out[r] = outputs[r] ? outputs[r]->data() : nullptr;
         try {
-            walk(e, in.data(), out.data(), location);
+            name_shortage(e.plan_, location, [&] { walk(e, in.data(), out.data(), location); });
         } catch (...) {
             fail_outputs(e, outputs, std::current_exception());
         }
@@ -147,6 +157,13 @@ struct Executable::Impl {
         CallTask(const Executable& e, const Location& location) : executable_(&e), location_(location) {}
 
         void run() override {
+            name_shortage(executable_->plan_, location_, [&] { compute(); });
+        }
+
+        std::vector<bool> given;
+
+    private:
+        void compute() {
             const Executable& e = *executable_;
             SmallVector<void*, 32> in(inputs.size()), out(e.plan_.results.size());
             for (std::size_t i = 0; i < inputs.size(); ++i) in[i] = inputs[i]->data();
@@ -165,9 +182,6 @@ struct Executable::Impl {
             inputs.clear();
         }
 
-        std::vector<bool> given;
-
-    private:
         Ref<const Executable> executable_;
         Location location_;
     };
@@ -244,11 +258,11 @@ Ref<Executable> Executable::make(const ir::FunctionPtr& function, const CompileO
 }
 
 void Executable::call(std::span<BufferRef> inputs, Reusable reusable, std::span<BufferRef> outputs, const Location& location) const {
-    Impl::call(*this, inputs, inputs.data(), reusable, outputs, location);
+    name_shortage(plan_, location, [&] { Impl::call(*this, inputs, inputs.data(), reusable, outputs, location); });
 }
 
 void Executable::call(std::span<const BufferRef> inputs, Reusable reusable, std::span<BufferRef> outputs, const Location& location) const {
-    Impl::call(*this, inputs, nullptr, reusable, outputs, location);
+    name_shortage(plan_, location, [&] { Impl::call(*this, inputs, nullptr, reusable, outputs, location); });
 }
 
 } // namespace stithy::cpu

@@ -48,15 +48,19 @@ void expect_axes(const InferContext& context, const Dims& axes, std::size_t rank
     }
 }
 
-void expect_extents(const InferContext& context, const Type& result) {
-    constexpr std::int64_t limit = std::int64_t{1} << 58; // bytes; more cannot be addressed
-    std::int64_t bytes = static_cast<std::int64_t>(result.dtype().size());
+std::string fault_of_extents(const Type& type) {
+    constexpr std::int64_t limit = std::int64_t{1} << 58; // more cannot be addressed
+    auto bytes = static_cast<std::int64_t>(type.dtype().size());
     bool too_large = false;
-    for (std::int64_t extent : result.shape()) {
-        if (extent < 0) refuse(context, "the result " + result.str() + " has a negative extent");
-        too_large = too_large || __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes) || bytes > limit;
+    for (std::int64_t extent : type.shape()) {
+        if (extent < 0) return "has a negative extent";
+        too_large = too_large || __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes) || bytes >= limit;
     }
-    if (too_large) refuse(context, "the result " + result.str() + " is too large");
+    return too_large ? "is too large" : "";
+}
+
+void expect_extents(const InferContext& context, const Type& result) {
+    if (const std::string fault = fault_of_extents(result); !fault.empty()) refuse(context, "the result " + result.str() + " " + fault);
 }
 
 } // namespace stithy::ops

@@ -1,5 +1,6 @@
 #include "ops/rules.hpp"
 
+#include "ops/check.hpp"
 #include "ops/families.hpp"
 
 #include <algorithm>
@@ -34,7 +35,10 @@ const Rule& rule(OpCode code) {
 Types infer(const InferContext& context) {
     const InferRule found = rule(context.code).infer;
     if (found == nullptr) fail(ir::name(context.code), "this operation is not supported yet", context.location);
-    return found(context);
+    Types types = found(context);
+    for (const Type& t : types)
+        if (t.is_tensor()) expect_extents(context, t);
+    return types;
 }
 
 Types infer(OpCode code, std::span<const Type> operands, const AttrPtr& attr, std::span<const FunctionPtr> regions,

@@ -14,7 +14,7 @@ namespace stithy::runtime {
 namespace {
 
 [[noreturn]] void out_of_memory(std::size_t bytes) {
-    throw Error("out of memory: " + std::to_string(bytes) + " bytes were asked for with " + std::to_string(counted_bytes()) +
+    throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes were asked for with " + std::to_string(counted_bytes()) +
                 " in use, of " + std::to_string(memory_limit()) + " that this process may use");
 }
 
@@ -83,7 +83,7 @@ void deallocate(void* block, std::size_t bytes) noexcept { deallocate_counted(bl
 std::size_t checked_multiply(std::size_t a, std::size_t b) {
     std::size_t product = 0;
     if (__builtin_mul_overflow(a, b, &product))
-        throw Error("out of memory: a size of " + std::to_string(a) + " x " + std::to_string(b) + " bytes does not fit in 64 bits");
+        throw OutOfMemory("out of memory: a size of " + std::to_string(a) + " x " + std::to_string(b) + " bytes does not fit in 64 bits");
     return product;
 }
 

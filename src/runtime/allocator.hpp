@@ -1,4 +1,6 @@
 #pragma once
+#include "stithy/error.hpp"
+
 #include <cstddef>
 #include <cstdint>
 
@@ -9,8 +11,14 @@ namespace stithy::runtime {
 
 inline constexpr std::size_t block_alignment = 64;
 
+/// Memory that is not to be had. Who knows the operation and the user's line adds them.
+class OutOfMemory final : public Error {
+public:
+    using Error::Error;
+};
+
 /// Memory of at least `bytes` bytes (a zero size gives a valid block), counted as `bytes` in the statistics.
-/// Throws stithy::Error when the size is absurd or the memory is not to be had.
+/// Throws OutOfMemory when the size is absurd or the memory is not to be had.
 [[nodiscard]] void* allocate(std::size_t bytes);
 /// As `allocate`, but null instead of an Error.
 [[nodiscard]] void* try_allocate(std::size_t bytes) noexcept;
@@ -21,7 +29,7 @@ void deallocate(void* block, std::size_t bytes) noexcept;
 [[nodiscard]] void* allocate_counted(std::size_t bytes, std::size_t counted);
 void deallocate_counted(void* block, std::size_t bytes, std::size_t counted) noexcept;
 
-/// The product, or an Error when it does not fit: sizes of arrays go through here.
+/// The product, or OutOfMemory when it does not fit: sizes of arrays go through here.
 [[nodiscard]] std::size_t checked_multiply(std::size_t a, std::size_t b);
 
 /// Figures of the allocator. Large blocks are counted exactly. Small ones are counted per thread and folded in at every

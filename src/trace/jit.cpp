@@ -32,7 +32,7 @@ struct Entry final : public RefCounted {
     ir::FunctionPtr function; ///< leaves.., captures.. -> results..
     Arrays captures;
     bool captures_traces = false; ///< then it serves one call only
-    std::shared_ptr<const void> prototype;
+    std::shared_ptr<const Prototype> prototype;
     std::once_flag compiled;
     Ref<cpu::Executable> executable;
 };
@@ -40,10 +40,10 @@ struct Entry final : public RefCounted {
 void append(std::string& key, const void* data, std::size_t bytes) { key.append(static_cast<const char*>(data), bytes); }
 
 /// Key of a call: static leaves, then dtype, rank and extents of each array.
-void signature(std::string& key, const JitCall& call) {
-    key.assign(call.key);
-    for (const Array* x : call.leaves) {
-        const ArrayNode& n = node_of(*x, "jit");
+void signature(std::string& key, const JitArguments& arguments, const Location& at) {
+    key.assign(arguments.key());
+    for (const Array* x : arguments.leaves()) {
+        const ArrayNode& n = node_of(*x, "jit", at);
         const Shape& shape = n.shape();
         const auto head = static_cast<std::uint32_t>(n.dtype().code()) | static_cast<std::uint32_t>(shape.rank()) << 8;
         append(key, &head, sizeof head);
@@ -64,13 +64,33 @@ std::string describe_change(const Entry& before, const Entry& now) {
 
 } // namespace
 
+Prototype::~Prototype() = default;
+
+JitArguments::JitArguments(const void* types) {
+    leaves_.reserve(16);
+    dying_.reserve(16);
+    append(key_, static_cast<const void*>(&types), sizeof types);
+}
+void JitArguments::add(TreeRef tree, bool gives) {
+    gives_ = gives;
+    tree.visit(tree.tree, *this);
+}
+void JitArguments::array(Array& x) {
+    leaves_.push_back(&x);
+    dying_.push_back(gives_ ? 1 : 0);
+}
+void JitArguments::value(const void* data, std::size_t size) { append(key_, data, size); }
+void JitArguments::shape(const void* data, std::size_t size) { append(key_, data, size); }
+
 /// Signatures traced so far, the most recently used first; bounded.
 class JitCache {
 public:
-    explicit JitCache(const JitOptions& options) : options_(options) {
-        if (!(Device(options.device) == Device("cpu"))) fail("jit", "device \"" + options.device + "\" is not available, expected \"cpu\"");
+    JitCache(const JitOptions& options, const Location& at) : options_(options) {
+        if (!(Device(options.device, at) == Device()))
+            fail("jit", "device \"" + options.device + "\" is not available, expected \"cpu\"", at);
         for (int i : options.donate)
-            if (i < 0) fail("jit", "donate: argument " + std::to_string(i) + ", expected a number from 0");
+            if (i < 0) fail("jit", "donate: argument " + std::to_string(i) + ", expected a number from 0", at);
+        if (options.threads < 0) fail("jit", "threads: " + std::to_string(options.threads) + ", expected a number from 0", at);
     }
 
     Ref<Entry> find(std::string_view key) {
@@ -118,26 +138,31 @@ private:
     std::string why_ = "not traced yet";
 };
 
-std::shared_ptr<JitCache> make_jit_cache(const JitOptions& options) { return std::make_shared<JitCache>(options); }
+std::shared_ptr<JitCache> make_jit_cache(const JitOptions& options, const std::source_location& location) {
+    return std::make_shared<JitCache>(options, location);
+}
 std::string explain(const JitCache& cache) { return const_cast<JitCache&>(cache).why(); }
 
 namespace {
 
-Ref<Entry> trace(JitCache& cache, const JitCall& call, std::string_view key) {
+Ref<Entry> trace(JitCache& cache, const JitArguments& given, TraceFunction function, std::string_view key, const Location& at) {
     Ref<Entry> entry = make_ref<Entry>();
     entry->key = key;
     auto staging = make_ref<StagingTrace>("jit");
     Arrays leaves, results;
+    std::unique_ptr<Prototype> prototype;
     {
         TraceScope scope(*staging);
-        for (const Array* x : call.leaves) {
+        for (const Array* x : given.leaves()) {
             entry->leaves.push_back(node(*x).type());
-            leaves.push_back(staging->parameter(entry->leaves.back(), node(*x).location()));
+            leaves.push_back(staging->parameter(entry->leaves.back(), at));
         }
-        results = call.trace(leaves, entry->prototype);
+        results = function(leaves, prototype);
+        for (const Array& x : results) check_usable(x, "jit", at);
         staging->take_results(results);
         entry->function = staging->finish(results);
     }
+    entry->prototype = std::move(prototype);
     entry->captures = staging->captures();
     for (const Array& x : entry->captures) entry->captures_traces = entry->captures_traces || node(x).traced();
     runtime::bump(&runtime::Counters::traces);
@@ -154,8 +179,9 @@ void compile(Entry& entry, const JitOptions& options) {
     });
 }
 
-Arrays run(const Entry& entry, const JitCall& call) {
-    const std::size_t n = call.leaves.size(), all = n + entry.captures.size();
+Arrays run(const Entry& entry, const JitArguments& given, const Location& at) {
+    const std::span<Array* const> leaves = given.leaves();
+    const std::size_t n = leaves.size(), all = n + entry.captures.size();
     SmallVector<Ref<runtime::Buffer>, 8> inputs;
     inputs.reserve(all);
     SmallVector<std::uint64_t, 2> reusable;
@@ -163,15 +189,15 @@ Arrays run(const Entry& entry, const JitCall& call) {
     for (std::uint64_t& w : reusable) w = 0;
     // A handle that is given away twice is given away at its last place.
     const auto gives = [&](std::size_t i) {
-        if (!call.dying[i]) return false;
+        if (!given.dying(i)) return false;
         for (std::size_t j = i + 1; j < n; ++j)
-            if (call.leaves[j] == call.leaves[i]) return false;
+            if (leaves[j] == leaves[i]) return false;
         return true;
     };
     for (std::size_t i = 0; i < n; ++i) {
         const bool dying = gives(i);
         if (dying) reusable[i / 64] |= std::uint64_t{1} << (i % 64);
-        inputs.push_back(take_buffer(*call.leaves[i], dying));
+        inputs.push_back(take_buffer(*leaves[i], dying));
     }
     for (const Array& x : entry.captures) inputs.push_back(node(x).buffer());
     const auto& types = entry.executable->result_types();
@@ -179,35 +205,36 @@ Arrays run(const Entry& entry, const JitCall& call) {
     outputs.resize(types.size());
     entry.executable->call(std::span<Ref<runtime::Buffer>>(inputs.data(), inputs.size()),
                            cpu::Reusable(std::span<const std::uint64_t>(reusable.data(), reusable.size())),
-                           std::span<Ref<runtime::Buffer>>(outputs.data(), outputs.size()), Location());
+                           std::span<Ref<runtime::Buffer>>(outputs.data(), outputs.size()), at);
     for (std::size_t i = 0; i < n; ++i)
-        if (call.dying[i]) *call.leaves[i] = Array();
+        if (given.dying(i)) *leaves[i] = Array();
     Arrays results;
     results.reserve(types.size());
     for (std::size_t r = 0; r < types.size(); ++r)
-        results.push_back(make_concrete(types[r].dtype(), types[r].shape(), std::move(outputs[r])));
+        results.push_back(make_concrete(types[r].dtype(), types[r].shape(), std::move(outputs[r]), at));
     return results;
 }
 
 } // namespace
 
-std::vector<Array> call_jitted(JitCache& cache, const JitCall& call, std::shared_ptr<const void>& prototype) {
+std::vector<Array> call_jitted(JitCache& cache, const JitArguments& given, TraceFunction function,
+                               std::shared_ptr<const Prototype>& prototype, const std::source_location& location) {
     thread_local std::string key_space;
     std::string key = std::move(key_space); // tracing may call jitted functions
-    signature(key, call);
+    signature(key, given, location);
     Trace* outer = innermost_staging();
-    for (const Array* x : call.leaves) outer = join_trace(outer, *x, "jit", Location());
+    for (const Array* x : given.leaves()) outer = join_trace(outer, *x, "jit", location);
     Ref<Entry> entry = cache.find(key);
-    if (!entry) entry = trace(cache, call, key);
+    if (!entry) entry = trace(cache, given, function, key, location);
     key_space = std::move(key);
     prototype = entry->prototype;
-    for (const Array& x : entry->captures) outer = join_trace(outer, x, "jit", Location());
+    for (const Array& x : entry->captures) outer = join_trace(outer, x, "jit", location);
     if (!outer) {
         compile(*entry, cache.options());
-        return run(*entry, call);
+        return run(*entry, given, location);
     }
     Arrays arguments;
-    for (const Array* x : call.leaves) arguments.push_back(*x);
+    for (const Array* x : given.leaves()) arguments.push_back(*x);
     arguments.insert(arguments.end(), entry->captures.begin(), entry->captures.end());
     const ir::FunctionPtr regions[] = {entry->function};
     return outer->bind({.code = ir::OpCode::call,
@@ -215,7 +242,7 @@ std::vector<Array> call_jitted(JitCache& cache, const JitCall& call, std::shared
                         .attr = ir::make_attr(ir::CallAttr{entry->function->name()}),
                         .regions = regions,
                         .declared = {},
-                        .location = Location()});
+                        .location = location});
 }
 
 } // namespace detail

@@ -14,6 +14,11 @@ namespace {
 
 using ir::OpCode;
 
+[[noreturn]] void refuse_structure(const char* what, const Location& location) {
+    const std::string where = describe(location);
+    throw Error(std::string(what) + (where.empty() ? "" : " (" + where + ")"));
+}
+
 /// A body traced on symbols.
 struct Body {
     Ref<StagingTrace> trace;
@@ -27,12 +32,13 @@ std::vector<ir::Type> types_of(const Arrays& arrays, const char* name, const Loc
 }
 
 template <class F>
-Body trace_body(const char* name, std::span<const ir::Type> parameters, F f) {
+Body trace_body(const char* name, std::span<const ir::Type> parameters, const Location& location, F f) {
     Body body{make_ref<StagingTrace>(name), {}};
     TraceScope scope(*body.trace);
     Arrays in;
-    for (const ir::Type& t : parameters) in.push_back(body.trace->parameter(t));
+    for (const ir::Type& t : parameters) in.push_back(body.trace->parameter(t, location));
     body.results = f(in);
+    for (const Array& x : body.results) check_usable(x, name, location);
     body.trace->take_results(body.results);
     return body;
 }
@@ -84,8 +90,8 @@ Array as_bound(const Bound& b, DType dtype) {
 /// Steps through a loop as written, for disable_jit.
 Arrays step_through(const Bound& lower, const Bound& upper, DType dtype, Arrays carries,
                     FunctionRef<Arrays(const Array&, const Arrays&)> body) {
-    const std::int64_t from = lower.is_number() ? lower.value() : lower.array().item<std::int64_t>();
-    const std::int64_t to = upper.is_number() ? upper.value() : upper.array().item<std::int64_t>();
+    const auto value = [](const Bound& b) { return b.is_number() ? b.value() : b.array().item<std::int64_t>(b.location()); };
+    const std::int64_t from = value(lower), to = value(upper);
     for (std::int64_t i = from; i < to; ++i) carries = body(number(dtype, i, lower.location()), carries);
     return carries;
 }
@@ -104,7 +110,7 @@ Arrays run_fori(const Bound& lower, const Bound& upper, const Arrays& carries, F
     const Array start = zero_based ? Array() : as_bound(lower, dtype);
     std::vector<ir::Type> parameters{ir::Type(i64, Shape{})};
     parameters.insert(parameters.end(), types.begin(), types.end());
-    Body traced = trace_body("fori_loop", parameters, [&](const Arrays& in) {
+    Body traced = trace_body("fori_loop", parameters, location, [&](const Arrays& in) {
         Array counter = in[0].astype(dtype, location);
         if (!zero_based) counter = Operand(counter, location) + Operand(start, location);
         return body(counter, Arrays(in.begin() + 1, in.end()));
@@ -135,15 +141,15 @@ Arrays run_while(const Arrays& carries, FunctionRef<Array(const Arrays&)> condit
                  const std::source_location& location) {
     if (steps_can_run()) {
         Arrays now = carries;
-        while (condition(now).item<bool>()) now = body(now);
+        while (condition(now).item<bool>(location)) now = body(now);
         return now;
     }
     const std::vector<ir::Type> types = types_of(carries, "while_loop", location);
-    const Body test = trace_body("while_loop", types, [&](const Arrays& in) { return Arrays{condition(in)}; });
+    const Body test = trace_body("while_loop", types, location, [&](const Arrays& in) { return Arrays{condition(in)}; });
     const ArrayNode& predicate = node(test.results[0]);
     if (predicate.shape().rank() != 0 || !predicate.dtype().is_bool())
         fail("while_loop", "the condition gives " + predicate.type().str() + ", expected bool[]", location);
-    const Body step = trace_body("while_loop", types, body);
+    const Body step = trace_body("while_loop", types, location, body);
     if (step.results.size() != carries.size()) refuse_structure("while_loop: the body returns another structure than the carry", location);
     check_carries("while_loop", types, step.results, location);
     const Body bodies[] = {test, step};
@@ -186,7 +192,7 @@ Arrays run_scan(const Arrays& carries, const Arrays& xs, std::int64_t given_leng
         parameters.emplace_back(node(x).dtype(), Shape(std::move(dims)));
     }
     const std::size_t n = carries.size();
-    Body traced = trace_body("scan", parameters, [&](const Arrays& in) {
+    Body traced = trace_body("scan", parameters, location, [&](const Arrays& in) {
         const auto middle = in.begin() + 1 + static_cast<std::ptrdiff_t>(n);
         return body(Arrays(in.begin() + 1, middle), Arrays(middle, in.end()));
     });
@@ -219,31 +225,43 @@ bool is_known(const Array& x) {
     return true;
 }
 
+/// The index clamped to the branches, as the i32 that `case` takes.
+Array clamped_selector(const Array& index, std::int64_t last, const Location& at) {
+    const bool wide = index.dtype().size() >= 4; // a narrow dtype may not hold `last`
+    const Array held = wide ? index : index.astype(i32, at);
+    return clip({held, at}, {0, at}, {last, at}).astype(i32, at);
+}
+
 } // namespace
 
 Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, const Arrays& arguments,
                     FunctionRef<Arrays(std::size_t, const Arrays&)> branch) {
     const char* name = is_predicate ? "cond" : "switch_";
     const Location& location = index.location();
-    const auto chosen = [&](std::int64_t i) {
+    const auto last = static_cast<std::int64_t>(count) - 1;
+    // the branch for an index whose bits are known: clamped in its own dtype, which may hold more than an i64
+    const auto chosen = [&](const ir::Literal& l) {
+        const std::int64_t i = l.element_as_int(0);
         if (is_predicate) return static_cast<std::size_t>(i != 0 ? 0 : 1);
-        return static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, static_cast<std::int64_t>(count) - 1));
+        if (l.type().dtype() == u64 && i < 0) return static_cast<std::size_t>(last);
+        return static_cast<std::size_t>(std::clamp<std::int64_t>(i, 0, last));
     };
     if (index.is_number()) {
-        const ir::Literal l = ir::Literal::splat_bits(ir::Type(index.number_dtype(), Shape{}), index.number_bits());
         if (index.number_dtype().is_floating()) fail(name, "the selector is a floating number", location);
-        return branch(chosen(l.element_as_int(0)), arguments);
+        return branch(chosen(ir::Literal::splat_bits(ir::Type(index.number_dtype(), Shape{}), index.number_bits())), arguments);
     }
     const ArrayNode& n = node_of(index.array(), name, location);
     if (n.shape().rank() != 0 || n.dtype().is_floating() || (is_predicate && !n.dtype().is_bool()))
         fail(name, "the selector is " + n.type().str() + ", expected " + (is_predicate ? "bool[]" : "an integer of rank 0"), location);
     check_usable(index.array(), name, location);
-    if (is_known(index.array()))
-        return branch(chosen(is_predicate ? std::int64_t{index.array().item<bool>()} : index.array().item<std::int64_t>()), arguments);
-
+    if (is_known(index.array())) {
+        const std::uint64_t bits = read_element(index.array().handle(), n.dtype(), name, location);
+        return branch(chosen(ir::Literal::splat_bits(n.type(), bits)), arguments);
+    }
     const std::vector<ir::Type> types = types_of(arguments, name, location);
     std::vector<Body> bodies;
-    for (std::size_t k = 0; k < count; ++k) bodies.push_back(trace_body(name, types, [&](const Arrays& in) { return branch(k, in); }));
+    for (std::size_t k = 0; k < count; ++k)
+        bodies.push_back(trace_body(name, types, location, [&](const Arrays& in) { return branch(k, in); }));
     const std::vector<ir::Type> first = types_of(bodies[0].results, name, location);
     for (std::size_t k = 0; k < count; ++k) {
         const std::vector<ir::Type> mine = types_of(bodies[k].results, name, location);
@@ -257,16 +275,21 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
     const Arrays captures = united(bodies);
     std::vector<ir::FunctionPtr> regions;
     for (Body& b : bodies) regions.push_back(b.trace->finish(b.results, types.size(), captures));
-    Arrays operands{is_predicate ? index.array()
-                                 : clip(Operand(index.array(), location), 0, static_cast<std::int64_t>(count) - 1).astype(i32, location)};
+    Arrays operands{is_predicate ? index.array() : clamped_selector(index.array(), last, location)};
     operands.insert(operands.end(), arguments.begin(), arguments.end());
     operands.insert(operands.end(), captures.begin(), captures.end());
     return bind_op(is_predicate ? OpCode::if_ : OpCode::case_, operands, nullptr, regions, location);
 }
 
-void refuse_structure(const char* what, const std::source_location& location) {
-    const std::string where = stithy::describe(location);
-    throw Error(std::string(what) + (where.empty() ? "" : " (" + where + ")"));
+void check_structure(const char* what, TreeRef before, TreeRef after, const std::source_location& location) {
+    if (structure_of(before) != structure_of(after)) refuse_structure(what, location);
+}
+
+void SameStructure::check(const char* what, TreeRef tree, const std::source_location& location) {
+    std::string mine = structure_of(tree);
+    if (seen_ && mine != first_) refuse_structure(what, location);
+    if (!seen_) first_ = std::move(mine);
+    seen_ = true;
 }
 
 } // namespace stithy::detail

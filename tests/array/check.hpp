@@ -1,6 +1,7 @@
 #pragma once
 #include <cmath>
 #include <gtest/gtest.h>
+#include <source_location>
 #include <stithy/stithy.hpp>
 #include <string>
 #include <vector>
@@ -43,6 +44,16 @@ std::string message(F f) {
 
 inline void expect_parts(const std::string& text, std::initializer_list<const char*> parts) {
     for (const char* part : parts) EXPECT_NE(text.find(part), std::string::npos) << "\"" << part << "\" is not in: " << text;
+}
+
+/// f throws an Error whose text has these parts and names the line of this call.
+template <class F>
+void expect_error_here(F f, std::initializer_list<const char*> parts, std::source_location here = std::source_location::current()) {
+    const std::string text = message([&] { static_cast<void>(f()); });
+    expect_parts(text, parts);
+    std::string file = here.file_name();
+    file = file.substr(file.rfind('/') + 1) + ":" + std::to_string(here.line());
+    EXPECT_NE(text.find(file), std::string::npos) << "the line " << file << " is not in: " << text;
 }
 
 } // namespace stithy::test

@@ -169,6 +169,39 @@ TEST(Products, Others) {
     expect_parts(message([&] { return st::einsum("ij,jk->ik", m, m); }), {"einsum", "'j'"});
 }
 
+TEST(Printing, ShortestDigitsLikeNumPy) { // what NumPy 2 prints, at 100 columns
+    constexpr double infinity = std::numeric_limits<double>::infinity(), not_a_number = std::numeric_limits<double>::quiet_NaN();
+    const std::pair<Array, const char*> cases[] = {
+        {st::array({1234.1f, 0.5f, -3.0f}), "[ 1.2341e+03  5.0000e-01 -3.0000e+00]"},
+        {st::array({0.1f, 0.2f, 0.3f}), "[0.1 0.2 0.3]"},
+        {st::array({16777216.0f, 1.1f}), "[1.6777216e+07 1.1000000e+00]"},
+        {st::array({1.0f / 3.0f, 100.25f}), "[  0.33333334 100.25      ]"},
+        {st::array({1.1e10f, 2.5f}), "[1.1e+10 2.5e+00]"},
+        {st::array({1.17549435e-38f, 3.4028235e38f}), "[1.1754944e-38 3.4028235e+38]"},
+        {st::array({1e-5f, 1.0f}), "[1.e-05 1.e+00]"},
+        {st::array({123456.7f}), "[123456.7]"},
+        {st::array({0.0f, -0.0f, 1.0f}), "[ 0. -0.  1.]"},
+        {st::array({7.0f, -0.001f}), "[ 7.e+00 -1.e-03]"},
+        {st::array({0.1, 0.2, 0.30000000000000004}), "[0.1 0.2 0.3]"},
+        {st::array({1.0 / 3.0, 2.0 / 3.0}), "[0.33333333 0.66666667]"},
+        {st::array({12345678.1, 0.5}), "[1.23456781e+07 5.00000000e-01]"},
+        {st::array({99999999.0, 1e7}), "[99999999. 10000000.]"},
+        {st::array({1e-4, 0.09}), "[0.0001 0.09  ]"},
+        {st::array({1e-4, 0.2}), "[1.e-04 2.e-01]"},
+        {st::array({1e16, 1e15}), "[1.e+16 1.e+15]"},
+        {st::array({1.5e300, -2.25e-300}), "[ 1.50e+300 -2.25e-300]"},
+        {st::array({5e-324}), "[5.e-324]"},
+        {st::array({1e22}), "[1.e+22]"},
+        {st::array({123456.789, 1000.5}), "[123456.789   1000.5  ]"},
+        {st::array({1.0, infinity, not_a_number, -1.5}), "[ 1.   inf  nan -1.5]"},
+        {st::array({0.0001f, 0.05f}), "[0.0001 0.05  ]"},
+    };
+    for (const auto& [x, expected] : cases) {
+        const std::string text = st::repr(x);
+        EXPECT_EQ(text.substr(text.find('\n') + 1), expected);
+    }
+}
+
 TEST(Printing, LikeNumPy) {
     EXPECT_EQ(st::repr(st::array({1.0, 2.5})), "f64[2] cpu\n[1.  2.5]");
     EXPECT_EQ(st::repr(st::array({1.0, -2.0})), "f64[2] cpu\n[ 1. -2.]");

@@ -1,5 +1,5 @@
 // The same for grad.
-// expect: not a tree|Tree|constraints not satisfied
+// expect first: not a tree of arrays
 #include <stithy/stithy.hpp>
 
 class Hidden {

@@ -1,5 +1,5 @@
 // A struct with a base class is no tree of arrays.
-// expect: not a tree|Tree|constraints not satisfied
+// expect first: not a tree of arrays
 #include <stithy/stithy.hpp>
 
 struct Base {

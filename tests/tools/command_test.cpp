@@ -78,7 +78,7 @@ TEST_F(Command, RunWritesResults) {
 TEST_F(Command, RunPrintsWithoutFolder) {
     const Outcome o = stithy({"run", file("p.mlir", product), "--arg", npy<double>("x.npy", {3}, {1, 2, 3}), "--arg", path("x.npy")});
     EXPECT_EQ(o.status, 0) << o.err;
-    EXPECT_EQ(o.out, "out0: f64[3]  1, 4, 9\nout1: i32[]  7\n");
+    EXPECT_EQ(o.out, "out0: f64[3] cpu\n[1. 4. 9.]\nout1: i32[] cpu\n7\n"); // as arrays print
 }
 
 TEST_F(Command, RunGivesGradients) {
@@ -147,7 +147,15 @@ TEST_F(Command, WrongInputsAreNamed) {
     says({"run", program, "--arg", x, "--arg", path("nothing.npy")}, "nothing.npy: cannot read");
     says({"run", program, "--arg", x, "--arg", program}, "not a .npy file");
     says({"run", path("nothing.mlir")}, "nothing.mlir: cannot be read");
-    says({"run", program, "--arg", x, "--arg", x, "--grad", "2"}, "--grad 2: @main has 2 arguments");
+    says({"run", program, "--arg", x, "--arg", x, "--grad", "2"}, "--grad 2: @main has 2 arguments, 0 to 1");
+    says({"run", program, "--arg", x, "--arg", x, "--grad", "-1"}, "--grad -1: @main has 2 arguments, 0 to 1");
+    says({"run", program, "--arg", x, "--arg", x, "--grad=0,-2"}, "--grad -2: @main has 2 arguments, 0 to 1");
+    says({"show", program, "--grad", "-1"}, "--grad -1: @main has 2 arguments, 0 to 1");
+    says({"run", program, "--arg", x, x}, "each input file takes its own --arg (see stithy run --help)");
+    says({"run", file("empty.mlir", "")}, "empty.mlir: the file is empty");
+    says({"run", file("blank.mlir", " \n\t\n")}, "blank.mlir: the file is empty");
+    says({"run", file("note.mlir", "// no more than this\n")}, "note.mlir: ");
+    says({"show", path("empty.mlir")}, "empty.mlir: the file is empty");
     says({"run", file("b.mlir", std::string("ML\xEFR\x06", 5))}, "bytecode");
     says({"run", file("d.mlir", "func.func @main() {\n  %0 = stablehlo.frob\n")}, "d.mlir:2:8: not supported: stablehlo.frob");
     says({"run",
@@ -161,6 +169,15 @@ TEST_F(Command, WrongInputsAreNamed) {
                          "  return %0 : tensor<3xf64>\n}"),
           "--arg", x},
          "custom_call @mine");
+}
+
+TEST_F(Command, RunPointsToCheck) {
+    const std::string program = file("c.mlir", "func.func @main() {\n  %0 = stablehlo.constant dense<1> : tensor<i32>\n"
+                                               "  stablehlo.custom_call @check.expect_eq(%0, %0) {has_side_effect = true} : (tensor<i32>, "
+                                               "tensor<i32>) -> ()\n  return\n}\n");
+    const Outcome o = stithy({"run", program});
+    EXPECT_EQ(o.status, 1);
+    EXPECT_NE(o.err.find("`stithy check` runs"), std::string::npos) << o.err;
 }
 
 TEST_F(Command, CheckCounts) {
@@ -207,8 +224,13 @@ TEST_F(Command, HelpIsThere) {
         EXPECT_EQ(o.status, 0);
         EXPECT_NE(o.out.find("Usage"), std::string::npos);
     }
-    EXPECT_EQ(stithy({"fly"}).status, 1);
+    const Outcome unknown = stithy({"fly", "--high"});
+    EXPECT_EQ(unknown.status, 1);
+    EXPECT_EQ(unknown.err, "error: unknown command 'fly'; there are: run, check, show, doctor (see stithy --help)\n");
     EXPECT_EQ(stithy({}).status, 1);
+    const Outcome version = stithy({"--version"});
+    EXPECT_EQ(version.status, 0);
+    EXPECT_TRUE(version.out.starts_with("stithy 0.")) << version.out;
 }
 
 } // namespace

@@ -46,7 +46,7 @@ void expect_same(const ir::FunctionPtr& function) {
 struct Case {
     const char* name;
     const char* text;
-    std::vector<std::size_t> wrt = {}; ///< the gradient by these is compared too
+    std::vector<std::int64_t> wrt = {}; ///< the gradient by these is compared too
 };
 class Compiled : public testing::TestWithParam<Case> {};
 
@@ -177,6 +177,29 @@ const Case cases[] = {
      {0, 1}},
 };
 INSTANTIATE_TEST_SUITE_P(Programs, Compiled, testing::ValuesIn(cases), [](const auto& one) { return std::string(one.param.name); });
+
+/// Faults of a running program cite its text.
+TEST(CompiledErrors, NameTheLineOfTheText) {
+    const ir::FunctionPtr f = ops::parse("func.func @main(%x: tensor<1048576xf64>) -> tensor<1048576x1048576xf64> {\n"
+                                         "  %0 = stablehlo.sine %x : tensor<1048576xf64>\n\n"
+                                         "  %1 = stablehlo.broadcast_in_dim %0, dims = [0] : (tensor<1048576xf64>) -> "
+                                         "tensor<1048576x1048576xf64>\n"
+                                         "  return %1 : tensor<1048576x1048576xf64>\n}\n",
+                                         "folder/big.mlir")
+                                  .main();
+    EXPECT_EQ(describe(f->ops()[0].location), "big.mlir:2");
+    EXPECT_EQ(describe(f->ops()[1].location), "big.mlir:4");
+    CompiledBackend backend;
+    std::string text;
+    try {
+        const std::vector<ir::Literal> arguments{ir::Literal::splat(f->type(0), 1)};
+        (void)backend.run(f, arguments);
+    } catch (const Error& e) {
+        text = e.what();
+    }
+    EXPECT_NE(text.find("out of memory"), std::string::npos) << text;
+    EXPECT_NE(text.find("(big.mlir:"), std::string::npos) << text;
+}
 
 } // namespace
 } // namespace stithy::tool

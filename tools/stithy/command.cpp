@@ -15,7 +15,7 @@ namespace stithy::tool {
 namespace {
 struct Commands {
     RunOptions run;
-    std::vector<std::size_t> grad;
+    std::vector<std::int64_t> grad;
     CheckOptions check;
     ShowOptions show;
 };
@@ -23,7 +23,8 @@ struct Commands {
 void add_run(CLI::App& app, Commands& c) {
     CLI::App* run = app.add_subcommand("run", "Run a StableHLO program on .npy files");
     run->add_option("FILE", c.run.program, "StableHLO text with a function @main")->required();
-    run->add_option("--arg", c.run.arguments, "A .npy file for each argument of @main, in order (repeat the option)")
+    run->add_option("--arg", c.run.arguments,
+                    "A .npy file for each argument of @main, in order; one file an option: --arg x.npy --arg w.npy")
         ->allow_extra_args(false)
         ->type_name("FILE.npy");
     run->add_option("--out", c.run.out, "Write the results to DIR/out0.npy, ... (gradients: DIR/g0.npy, ...); without it they are printed")
@@ -51,6 +52,25 @@ void add_show(CLI::App& app, Commands& c) {
         ->type_name("I,J,...");
 }
 
+/// A message when the first word that is no option is no command either; else empty.
+std::string unknown_command(const CLI::App& app, int count, const char* const* words) {
+    if (count < 2 || words[1][0] == '-') return "";
+    std::string names;
+    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+        if (command->get_name() == words[1]) return "";
+        names += (names.empty() ? "" : ", ") + command->get_name();
+    }
+    return "unknown command '" + std::string(words[1]) + "'; there are: " + names;
+}
+
+/// What is wrong with the command line, and where to look.
+std::string explain(const CLI::App& app, const CLI::ParseError& e) {
+    const auto chosen = app.get_subcommands();
+    std::string text = e.what(), name = chosen.empty() ? "" : chosen.front()->get_name();
+    if (name == "run" && dynamic_cast<const CLI::ExtrasError*>(&e)) text += "; each input file takes its own --arg";
+    return text + " (see stithy " + (name.empty() ? "" : name + " ") + "--help)";
+}
+
 /// The chosen command.
 int run_chosen(const CLI::App& app, Commands& c, Backend& backend) {
     const CLI::App* chosen = app.get_subcommands().front();
@@ -76,11 +96,16 @@ int run_command(int count, const char* const* words, Backend& backend) {
     add_check(app, c);
     add_show(app, c);
     app.add_subcommand("doctor", "Say what this machine offers: processor, threads, compiler, libraries, caches");
+    app.set_version_flag("--version", "stithy " STITHY_VERSION, "Print the version");
+    if (const std::string text = unknown_command(app, count, words); !text.empty()) {
+        std::cerr << "error: " << text << " (see stithy --help)\n";
+        return 1;
+    }
     try {
         app.parse(count, words);
     } catch (const CLI::ParseError& e) {
-        if (e.get_exit_code() == 0) return app.exit(e); // --help
-        std::cerr << "error: " << e.what() << " (see stithy --help)\n";
+        if (e.get_exit_code() == 0) return app.exit(e); // --help, --version
+        std::cerr << "error: " << explain(app, e) << '\n';
         return 1;
     }
     try {

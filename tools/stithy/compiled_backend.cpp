@@ -2,6 +2,21 @@
 
 namespace stithy::tool {
 
+namespace {
+/// Where the text makes the largest result: what is cited when memory is short.
+Location line_of(const ir::Function& f) {
+    Location line;
+    std::int64_t most = -1;
+    for (const ir::Op& op : f.ops())
+        for (ir::ValueId v : f.results())
+            if (v >= op.first_result && v < op.first_result + op.result_count && f.type(v).bytes() > most) {
+                most = f.type(v).bytes();
+                line = op.location;
+            }
+    return line;
+}
+} // namespace
+
 std::vector<ir::Literal> CompiledBackend::run(const ir::FunctionPtr& function, std::span<const ir::Literal> arguments) {
     using runtime::Buffer;
     if (last_function_ != function) {
@@ -13,7 +28,7 @@ std::vector<ir::Literal> CompiledBackend::run(const ir::FunctionPtr& function, s
         inputs.push_back(Buffer::allocate(static_cast<std::size_t>(a.type().bytes())));
         a.copy_to(static_cast<std::byte*>(inputs.back()->data()));
     }
-    last_->call(std::span<const Ref<Buffer>>(inputs), cpu::Reusable(std::uint64_t{0}), outputs);
+    last_->call(std::span<const Ref<Buffer>>(inputs), cpu::Reusable(std::uint64_t{0}), outputs, line_of(*function));
     std::vector<ir::Literal> results;
     const std::vector<ir::Type> types = function->result_types();
     for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -19,10 +19,13 @@ using transform::Mask;
 namespace {
 constexpr std::int64_t forward_limit = 4096; // elements that forward mode takes one at a time
 
-Mask active_parameters(const ir::Function& f, std::span<const std::size_t> wrt) {
+Mask active_parameters(const ir::Function& f, std::span<const std::int64_t> wrt) {
     Mask active(f.parameter_count());
-    for (std::size_t i : wrt) {
-        if (i >= active.size()) throw Error("--grad " + std::to_string(i) + ": @main has " + std::to_string(active.size()) + " arguments");
+    for (std::int64_t given : wrt) {
+        const auto i = static_cast<std::size_t>(given);
+        if (given < 0 || i >= active.size())
+            throw Error("--grad " + std::to_string(given) + ": @main has " + std::to_string(active.size()) +
+                        (active.empty() ? " arguments" : " arguments, 0 to " + std::to_string(active.size() - 1)));
         const ir::Type& type = f.type(static_cast<ir::ValueId>(i));
         if (!type.dtype().is_floating())
             throw Error("--grad " + std::to_string(i) + ": the argument is " + type.str() + ", expected a floating dtype");
@@ -60,7 +63,7 @@ FunctionPtr tangent_of_sum(const FunctionPtr& f, const Mask& active) {
     return builder.finish({sum.id()});
 }
 
-std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments,
+std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const std::int64_t> wrt, std::span<const ir::Literal> arguments,
                                           Backend& backend) {
     const Mask active = active_parameters(*f, wrt);
     const FunctionPtr tangent = tangent_of_sum(f, active);
@@ -72,7 +75,8 @@ std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const 
         given.push_back(ir::Literal::splat(arguments[i].type(), 0));
     }
     std::vector<ir::Literal> gradients;
-    for (std::size_t i : wrt) {
+    for (std::int64_t argument : wrt) {
+        const auto i = static_cast<std::size_t>(argument);
         const ir::Type& type = arguments[i].type();
         const std::size_t size = type.dtype().size();
         std::vector<std::byte> bytes(static_cast<std::size_t>(type.bytes()));
@@ -91,7 +95,7 @@ std::vector<ir::Literal> forward_gradient(const FunctionPtr& f, std::span<const 
 }
 } // namespace
 
-FunctionPtr gradient_function(const FunctionPtr& given, std::span<const std::size_t> wrt) {
+FunctionPtr gradient_function(const FunctionPtr& given, std::span<const std::int64_t> wrt) {
     // Counted whiles become loops, which have a reverse; what is moved out of loops needs no residuals. Products are gathered after
     // differentiation.
     const FunctionPtr function = pass::optimize(given, {"outer-products", nullptr});
@@ -115,20 +119,22 @@ FunctionPtr gradient_function(const FunctionPtr& given, std::span<const std::siz
             if (active[i]) gradients[i] = cotangents[next++];
     }
     std::vector<ir::ValueId> results;
-    for (std::size_t i : wrt) results.push_back((gradients[i] ? gradients[i] : ops::zeros_like(arguments[i])).id());
+    for (std::int64_t argument : wrt) {
+        const auto i = static_cast<std::size_t>(argument);
+        results.push_back((gradients[i] ? gradients[i] : ops::zeros_like(arguments[i])).id());
+    }
     return builder.finish(std::move(results));
 }
 
-std::vector<ir::Literal> gradient(const FunctionPtr& function, std::span<const std::size_t> wrt, std::span<const ir::Literal> arguments,
+std::vector<ir::Literal> gradient(const FunctionPtr& function, std::span<const std::int64_t> wrt, std::span<const ir::Literal> arguments,
                                   Backend& backend) {
     FunctionPtr reverse;
     try {
         reverse = gradient_function(function, wrt);
     } catch (const Error&) {
-        std::int64_t elements = 0;
-        for (std::size_t i : wrt)
-            if (i < arguments.size()) elements += arguments[i].type().elements();
         (void)active_parameters(*function, wrt);
+        std::int64_t elements = 0;
+        for (std::int64_t i : wrt) elements += arguments[static_cast<std::size_t>(i)].type().elements();
         if (elements > forward_limit) throw;
     }
     return reverse ? backend.run(reverse, arguments) : forward_gradient(function, wrt, arguments, backend);

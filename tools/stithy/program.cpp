@@ -97,7 +97,16 @@ private:
 } // namespace
 
 ir::FunctionPtr load_program(const std::string& path) {
-    const ir::FunctionPtr main = ops::parse(read_file(path), path).main();
+    const std::string text = read_file(path);
+    if (text.find_first_not_of(" \t\r\n") == std::string::npos) throw Error(path + ": the file is empty, expected StableHLO text");
+    ir::FunctionPtr main;
+    try {
+        main = ops::parse(text, path).main();
+    } catch (const ir::NotSupported&) {
+        throw;
+    } catch (const Error& e) { // a fault of the whole text has no place in it
+        throw Error(std::string_view(e.what()).starts_with(path) ? e.what() : path + ": " + e.what());
+    }
     ir::verify(*main);
     for (const ir::Type& t : main->parameter_types())
         if (!t.is_tensor()) throw ir::NotSupported(path + ": @main takes a " + t.text(), "argument of type " + t.text());
@@ -115,7 +124,9 @@ void refuse_custom_calls(const ir::Function& function, const std::string& path) 
             for (const ir::FunctionPtr& region : op.regions) waiting.push_back(region.get());
             if (op.code != ir::OpCode::custom_call) continue;
             const std::string thing = "custom_call @" + op.get<ir::CustomCallAttr>().target;
-            throw ir::NotSupported(path + ": not supported: " + thing, thing);
+            const bool checks = thing.starts_with("custom_call @check.");
+            throw ir::NotSupported(
+                path + ": not supported: " + thing + (checks ? "; `stithy check` runs programs that check themselves" : ""), thing);
         }
     }
 }

@@ -1,8 +1,10 @@
 #include "run.hpp"
 
+#include "array/bind.hpp"
 #include "gradient.hpp"
 #include "program.hpp"
 #include "runtime/npy.hpp"
+#include "stithy/printing.hpp"
 
 #include <filesystem>
 #include <iostream>
@@ -32,22 +34,8 @@ void write(const std::string& folder, const std::string& name, const ir::Literal
     runtime::write_npy((std::filesystem::path(folder) / (name + ".npy")).string(), value.type().dtype(), value.type().shape(), bytes);
 }
 
-/// Type and the first values.
-void show(const std::string& name, const ir::Literal& value) {
-    constexpr std::int64_t shown = 12;
-    const std::int64_t n = value.type().elements();
-    std::cout << name << ": " << value.type().str();
-    for (std::int64_t i = 0; i < std::min(n, shown); ++i) {
-        std::cout << (i == 0 ? "  " : ", ");
-        if (value.type().dtype().is_floating())
-            std::cout << value.element_as_double(i);
-        else if (value.type().dtype().is_unsigned())
-            std::cout << value.element_bits(i);
-        else
-            std::cout << value.element_as_int(i);
-    }
-    std::cout << (n > shown ? ", ...\n" : "\n");
-}
+/// As arrays print.
+void show(const std::string& name, const ir::Literal& value) { std::cout << name << ": " << detail::concrete_constant(value); }
 } // namespace
 
 int run_program(const RunOptions& options, Backend& backend) {

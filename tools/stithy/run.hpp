@@ -9,9 +9,9 @@ namespace stithy::tool {
 
 struct RunOptions {
     std::string program;
-    std::vector<std::string> arguments;           ///< .npy files, in the order of @main's arguments
-    std::string out;                              ///< folder for results; empty: they are printed
-    std::optional<std::vector<std::size_t>> grad; ///< arguments to differentiate by, instead of the results
+    std::vector<std::string> arguments;            ///< .npy files, in the order of @main's arguments
+    std::string out;                               ///< folder for results; empty: they are printed
+    std::optional<std::vector<std::int64_t>> grad; ///< arguments to differentiate by, instead of the results
 };
 
 /// Runs a program, or the gradient of the sum of its float results. Writes out0.npy, ... or g0.npy, ...

@@ -7,8 +7,8 @@ namespace stithy::tool {
 
 struct ShowOptions {
     std::string program;
-    std::string stage;                            ///< empty: after all passes
-    std::optional<std::vector<std::size_t>> grad; ///< show the gradient by these arguments instead of the program
+    std::string stage;                             ///< empty: after all passes
+    std::optional<std::vector<std::int64_t>> grad; ///< show the gradient by these arguments instead of the program
 };
 
 /// The names of `ShowOptions::stage`, for messages.

@@ -106,6 +106,7 @@ ValueId RegionBuilder::emit(const SyntaxOp& op, Op made, std::span<const Type> r
             throw Error(module_.reader().where(op.at) + ": " + e.what());
         }
     }
+    made.location = module_.reader().location(op.at);
     return builder_.append(std::move(made), results);
 }
 

@@ -1,7 +1,10 @@
 #include "ir/text/reader.hpp"
 
+#include "ir/text/locations.hpp"
+
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 namespace stithy::ir::text {
 
@@ -202,15 +205,24 @@ void Reader::skip_location() {
         at_ = start;
 }
 
+Reader::LineColumn Reader::line_of(std::size_t at) const {
+    if (lines_.empty()) {
+        lines_.push_back(0);
+        for (std::size_t i = 0; i < text_.size(); ++i)
+            if (text_[i] == '\n') lines_.push_back(i + 1);
+    }
+    const auto line = std::prev(std::upper_bound(lines_.begin(), lines_.end(), std::min(at, text_.size())));
+    return {static_cast<std::size_t>(line - lines_.begin()) + 1, std::min(at, text_.size()) - *line + 1};
+}
+
 std::string Reader::where(std::size_t at) const {
-    std::size_t line = 1, begin = 0;
-    at = std::min(at, text_.size());
-    for (std::size_t i = 0; i < at; ++i)
-        if (text_[i] == '\n') {
-            ++line;
-            begin = i + 1;
-        }
-    return std::string(file_) + ":" + std::to_string(line) + ":" + std::to_string(at - begin + 1);
+    const LineColumn place = line_of(at);
+    return std::string(file_) + ":" + std::to_string(place.line) + ":" + std::to_string(place.column);
+}
+
+Location Reader::location(std::size_t at) const {
+    const LineColumn place = line_of(at);
+    return location_in(file_, static_cast<std::uint32_t>(place.line), static_cast<std::uint32_t>(place.column));
 }
 
 std::string Reader::found() const {

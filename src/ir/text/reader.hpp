@@ -2,6 +2,7 @@
 #include "ir/text/text.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace stithy::ir::text {
 
@@ -49,12 +50,19 @@ public:
     [[noreturn]] void fail(std::string_view message) const { fail(message, at_); }
     [[noreturn]] void not_supported(const std::string& thing, std::size_t at) const;
     [[nodiscard]] std::string where(std::size_t at) const;
+    /// The place as the location of an operation.
+    [[nodiscard]] Location location(std::size_t at) const;
     /// What stands at the place, for messages: 'sine' or end of the text.
     [[nodiscard]] std::string found() const;
 
 private:
+    struct LineColumn {
+        std::size_t line, column;
+    };
+    [[nodiscard]] LineColumn line_of(std::size_t at) const;
     std::string_view text_, file_;
     std::size_t at_ = 0;
+    mutable std::vector<std::size_t> lines_; ///< where each line begins, once somebody asks
 };
 
 } // namespace stithy::ir::text

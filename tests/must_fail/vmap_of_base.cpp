@@ -1,0 +1,16 @@
+// What vmap batches is a tree.
+// expect first: not a tree of arrays
+#include <stithy/stithy.hpp>
+
+struct Base {
+    stithy::Array weight;
+};
+struct Derived : Base {
+    stithy::Array bias;
+};
+
+int main() {
+    const stithy::Array x = stithy::zeros({3});
+    const Derived carry{{x}, x};
+    static_cast<void>(stithy::vmap([](Derived d) { return d.bias; })(carry));
+}
