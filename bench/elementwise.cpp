@@ -31,6 +31,7 @@ std::vector<Work> elementwise_works() {
     }
     works.push_back({"sum_axis0", [] { return jitted([](Array x) { return st::sum(x, 0); }, wave({1000, 1000}, st::f32, 1, 1, 0.5)); }});
     works.push_back({"sum_axis1", [] { return jitted([](Array x) { return st::sum(x, 1); }, wave({1000, 1000}, st::f32, 1, 1, 0.5)); }});
+    works.push_back({"transpose", [] { return jitted([](Array x) { return x.T(); }, wave({1000, 1000}, st::f64, 1)); }});
     works.push_back({"softmax", [] { return jitted([](Array x) { return st::softmax(x, -1); }, wave({1000, 1000}, st::f32, 1, 3)); }});
     works.push_back({"layer_norm", [] {
                          return jitted([](Array x, Array scale, Array shift) { return layer_norm(x, scale, shift); },

@@ -12,6 +12,8 @@ using ir::ValueId;
 namespace {
 /// Columns whose running totals are kept at a time: they stay in the first cache.
 constexpr std::int64_t column_block = 512;
+/// Iterations of the innermost dimension in a tile: as many cache lines are read in turn.
+constexpr std::int64_t tile_width = 64;
 /// Rows that are added to the totals in one pass over them.
 constexpr int rows_at_once = 4;
 } // namespace
@@ -30,6 +32,7 @@ Work LoopEmitter::run() {
     hoist();
     switch (plan_.form) {
     case LoopForm::elements: emit_elements(); break;
+    case LoopForm::tiles: emit_tiles(); break;
     case LoopForm::rows: emit_rows(LoopKind::serial, LoopKind::vector); break;
     case LoopForm::small: emit_rows(LoopKind::unrolled, LoopKind::unrolled); break;
     case LoopForm::lanes: emit_lanes(); break;
@@ -52,6 +55,44 @@ void LoopEmitter::emit_elements() {
     hoist();
     open_merged(LoopKind::vector, plan_.rows.back());
     body();
+}
+
+/// A piece of the innermost dimension for all of the other one, before the next piece: the cache lines that are read across stay in the first cache.
+void LoopEmitter::emit_tiles() {
+    const Merged &columns = plan_.rows.back(), &along = plan_.rows[plan_.along];
+    const std::int64_t pieces = (columns.extent + tile_width - 1) / tile_width;
+    NestValue piece;
+    if (top_) {
+        units_ = plan_.row_count / columns.extent * pieces;
+        marks_.push_back({log_.size(), available_});
+        NestValue rest = b_.loop(LoopKind::units, b_.range_begin(), b_.range_end());
+        opened(along, next_digit(rest, &along, along.extent));
+        piece = plan_.rows.size() == 2 ? rest : next_digit(rest, &pieces, pieces);
+        for (std::size_t i = plan_.rows.size() - 1; i-- > 0;)
+            if (i != plan_.along) opened(plan_.rows[i], next_digit(rest, &plan_.rows[i], plan_.rows[i].extent));
+    } else {
+        for (std::size_t i = 0; i + 1 < plan_.rows.size(); ++i)
+            if (i != plan_.along) open_merged(LoopKind::serial, plan_.rows[i]);
+        const NestValue count = number(&pieces, 0, pieces);
+        marks_.push_back({log_.size(), available_});
+        piece = b_.loop(LoopKind::serial, b_.fixed_int(0), count);
+        open_merged(LoopKind::serial, along);
+    }
+    hoist();
+    const NestValue width = number(&tile_width, 0, tile_width), first = b_.mul(piece, width);
+    const NestValue last = b_.apply(OpCode::minimum, i64, b_.add(first, width), number(&columns, 0, columns.extent));
+    open(LoopKind::vector, first, last);
+    opened(columns, static_cast<NestValue>(b_.nest().code.size() - 1));
+    body();
+}
+
+/// Takes the lowest digit, of so many values, off a number of a unit.
+NestValue LoopEmitter::next_digit(NestValue& rest, const void* owner, std::int64_t extent) {
+    const NestValue size = number(owner, 0, extent);
+    const NestValue quotient = b_.apply(OpCode::divide, i64, rest, size);
+    const NestValue low = b_.apply(OpCode::subtract, i64, rest, b_.mul(quotient, size));
+    rest = quotient;
+    return low;
 }
 
 void LoopEmitter::emit_rows(LoopKind row_kind, LoopKind inner_kind) {
@@ -97,6 +138,7 @@ void LoopEmitter::emit_phases(LoopKind inner_kind) {
         const std::size_t depth = marks_.size();
         open_inner(inner_kind);
         body();
+        if (phase_ == 1 && inner_kind == LoopKind::vector) prefetch_next_row();
         close_to(depth);
         finish_reductions();
     }
@@ -258,15 +300,8 @@ void LoopEmitter::emit_columns() {
         units_ = outer * pieces * (partial ? plan_.blocks : 1);
         marks_.push_back({log_.size(), available_});
         NestValue rest = b_.loop(LoopKind::units, b_.range_begin(), b_.range_end());
-        const auto digit = [&](const void* owner, std::int64_t extent) {
-            const NestValue size = number(owner, 0, extent);
-            const NestValue quotient = b_.apply(OpCode::divide, i64, rest, size);
-            const NestValue low = b_.apply(OpCode::subtract, i64, rest, b_.mul(quotient, size));
-            rest = quotient;
-            return low;
-        };
-        piece = digit(&pieces, pieces);
-        for (std::size_t i = plan_.rows.size() - 1; i-- > 0;) opened(plan_.rows[i], digit(&plan_.rows[i], plan_.rows[i].extent));
+        piece = next_digit(rest, &pieces, pieces);
+        for (std::size_t i = plan_.rows.size() - 1; i-- > 0;) opened(plan_.rows[i], next_digit(rest, &plan_.rows[i], plan_.rows[i].extent));
         if (partial) block_ = rest;
     } else {
         open_outer(plan_.rows.size() - 1, 1);

@@ -16,6 +16,8 @@ public:
 private:
     // loop_emitter.cpp: the forms
     void emit_elements();
+    void emit_tiles();
+    NestValue next_digit(NestValue& rest, const void* owner, std::int64_t extent);
     void emit_rows(LoopKind row_kind, LoopKind inner_kind);
     void emit_lanes();
     void emit_columns();
@@ -48,6 +50,7 @@ private:
     [[nodiscard]] bool constant_for(ir::ValueId v) const;
     NestValue row_number();
     [[nodiscard]] Work work() const;
+    void prefetch_next_row();
 
     // expressions.cpp: the value of a node
     NestValue value(NodeId n);

@@ -179,12 +179,28 @@ private:
         }
         if (inner == 0) {
             plan_.form = g_.reductions.empty() ? LoopForm::elements : plan_.rows.empty() ? LoopForm::rows : LoopForm::lanes;
+            if (plan_.form == LoopForm::elements && finds_tiles()) plan_.form = LoopForm::tiles;
             return;
         }
         for (const Output& o : g_.outputs) element_outputs = element_outputs || (f_.dims_of(g_, o.map) & inner) != 0;
         for (NodeId r : g_.reductions) general = general || !simple(r);
         plan_.form = form(general, element_outputs);
         if (top && !general && !element_outputs && plan_.phases == 1 && !g_.reductions.empty()) split(total);
+    }
+
+    /// Whether something is read across memory: a step along the innermost dimension leads to another cache line, and one along another dimension does not.
+    bool finds_tiles() {
+        constexpr std::int64_t least = 16; // iterations for which it is worth the longer code
+        if (plan_.rows.size() < 2 || plan_.rows.back().extent < least) return false;
+        for (std::uint32_t i = 0; i + 1 < plan_.rows.size(); ++i) {
+            if (plan_.rows[i].extent < least) continue;
+            for (const Access& a : plan_.accesses) {
+                if (factor(a, plan_.rows[i]) != 1 || std::abs(factor(a, plan_.rows.back())) < least) continue;
+                plan_.along = i;
+                return true;
+            }
+        }
+        return false;
     }
 
     /// Arithmetic in vectors, and the memory that is passed through.

@@ -6,6 +6,7 @@ namespace stithy::plan {
 /// How a group of fused expressions becomes loops.
 enum class LoopForm : std::uint8_t {
     elements, ///< no reduction: the innermost dimension side by side in vectors
+    tiles,    ///< elements, of which some are read across memory: pieces of the innermost dimension, for each the dimension along which those lie side by side
     rows,     ///< each row's reduced dimensions inside, the innermost in vectors; phase after phase
     lanes,    ///< rows side by side in vectors, the reduced dimensions one after the other
     columns,  ///< rows of memory streamed into running totals, one per column
@@ -33,6 +34,7 @@ struct LoopPlan {
     std::vector<std::uint32_t> leaf_access;   ///< per local node number; ~0: none
     std::vector<std::uint32_t> output_access; ///< per output
     std::vector<Merged> rows, inner;          ///< loops over dimensions that are kept and reduced, outermost first
+    std::uint32_t along = 0;                  ///< tiles: the place in `rows` of the dimension along which they lie
     std::vector<std::uint8_t> phase;          ///< per local node number: how many reductions must be complete first
     std::uint8_t phases = 1;
     std::int64_t row_count = 1, inner_count = 1;

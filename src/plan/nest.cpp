@@ -146,6 +146,10 @@ void NestBuilder::store(DType dtype, NestValue pointer, NestValue index, NestVal
     append({.code = Code::store, .dtype = dtype, .a = pointer, .b = index, .c = value});
 }
 
+void NestBuilder::prefetch_hint(DType dtype, NestValue pointer, NestValue index, bool writes) {
+    append({.code = Code::prefetch_hint, .dtype = dtype, .aux = static_cast<std::uint8_t>(writes ? 1 : 0), .a = pointer, .b = index});
+}
+
 NestValue NestBuilder::variable(DType dtype, NestValue first) { return append({.code = Code::variable, .dtype = dtype, .a = first}); }
 NestValue NestBuilder::pointer_variable(NestValue first) { return append({.code = Code::variable, .aux = 1, .a = first}); }
 void NestBuilder::set(NestValue variable, NestValue value) {

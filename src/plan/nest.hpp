@@ -45,7 +45,8 @@ enum class Code : std::uint8_t {
     argument,    ///< value a is the next argument of the following call
     call,        ///< calls the symbol `symbols[slot]`: int32 f(Runtime*, arguments...); a status that is not 0 is returned from the function at once.
                  ///< Arguments are pointers, i64, or scalars of their dtype
-    prefetch_hint, ///< reserved
+    prefetch_hint, ///< the element at pointer a, index b will be needed soon, or overwritten (`aux` = 1); may be past the end. In a vector loop: those of all lanes,
+                   ///< which stand side by side
 };
 
 enum class LoopKind : std::uint8_t {
@@ -110,6 +111,7 @@ public:
     void store(DType dtype, NestValue pointer, NestValue index, NestValue value);
     NestValue variable(DType dtype, NestValue first);
     NestValue pointer_variable(NestValue first);
+    void prefetch_hint(DType dtype, NestValue pointer, NestValue index, bool writes);
     void set(NestValue variable, NestValue value);
     NestValue reduction(ir::OpCode combine, DType dtype, NestValue first);
     void accumulate(NestValue reduction, NestValue value);

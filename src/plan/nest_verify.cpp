@@ -197,7 +197,10 @@ struct Verifier {
         case Code::end: close(); break;
         case Code::argument: operand(i.a); break;
         case Code::call: check(i.slot < nest.symbols.size(), "call of an unknown symbol"); break;
-        case Code::prefetch_hint: fail("prefetch_hint is reserved");
+        case Code::prefetch_hint:
+            pointer(i.a);
+            value(i.b, i64);
+            break;
         }
         if (i.code == Code::loop || i.code == Code::while_ || i.code == Code::if_ || i.code == Code::else_) open.push_back(at);
     }

@@ -19,9 +19,12 @@ namespace {
 
 constexpr std::size_t slot_count = 64;
 constexpr std::size_t worker_stack = std::size_t{8} << 20;
-constexpr int worker_spins = 64;  // a few microseconds before a worker sleeps
+constexpr int worker_spins = 400; // some 10 or 20 microseconds before a worker sleeps: less than it costs to wake it
 constexpr int caller_spins = 256; // and before a caller sleeps that waits for the last chunks
-constexpr std::uint32_t closed = 0xffffffff;
+constexpr unsigned end_bits = 18;
+constexpr std::uint32_t closed = (1U << end_bits) - 1; // above all numbers of chunks
+constexpr std::uint64_t front_unit = 1, back_unit = std::uint64_t{1} << end_bits, helper_unit = back_unit << end_bits,
+                        generation_unit = helper_unit << 8;
 constexpr std::uint64_t no_failure = std::numeric_limits<std::uint64_t>::max();
 
 // Static TLS: a few bytes, which the loader keeps room for even in libraries loaded late.
@@ -36,9 +39,22 @@ struct Loop {
     std::uint32_t chunks;
 };
 
+/// What stands in a slot's claim word: generation (20 bits), helpers still wanted (8), chunks taken from the back (18) and from the front
+/// (18).
+struct Claim {
+    std::uint64_t word;
+
+    [[nodiscard]] std::uint64_t generation() const noexcept { return word / generation_unit; }
+    [[nodiscard]] bool wants_help() const noexcept { return (word / helper_unit & 0xff) != 0; }
+    [[nodiscard]] std::uint32_t front() const noexcept { return static_cast<std::uint32_t>(word) & closed; }
+    [[nodiscard]] std::uint32_t back() const noexcept { return static_cast<std::uint32_t>(word >> end_bits) & closed; }
+    [[nodiscard]] bool any_left(std::uint32_t chunks) const noexcept { return front() + back() < chunks; }
+};
+
 /// Place of one running loop. Slots live for ever, so a late worker may look at one whose loop has ended: the claim word, which
-/// carries a generation, then refuses it. The word is generation (24 bits), helpers still wanted (8), next chunk (32).
-/// Fields are written between the closing of the old generation and the opening of the new one.
+/// carries a generation, then refuses it. Fields are written between the closing of the old generation and the opening of the new one.
+/// The caller takes chunks from the front and workers from the back, so that in loop after loop over the same memory a core meets what it
+/// has in its caches.
 struct alignas(64) Slot {
     std::atomic<std::uint64_t> claim{closed};
     std::atomic<ChunkFunction> function{nullptr};
@@ -50,8 +66,8 @@ struct alignas(64) Slot {
     std::atomic<std::uint64_t> failure{no_failure}; // lowest failing chunk (high half) and its status
 
     void open(const Loop& loop, unsigned helpers) noexcept {
-        const std::uint64_t generation = (claim.load(std::memory_order_relaxed) >> 40) + 1;
-        claim.store(generation << 40 | closed, std::memory_order_relaxed);
+        const std::uint64_t generation = (Claim{claim.load(std::memory_order_relaxed)}.generation() + 1) * generation_unit;
+        claim.store(generation | closed, std::memory_order_relaxed);
         function.store(loop.function, std::memory_order_release);
         context.store(loop.context, std::memory_order_release);
         size.store(loop.size, std::memory_order_release);
@@ -59,15 +75,17 @@ struct alignas(64) Slot {
         chunks.store(loop.chunks, std::memory_order_release);
         done.store(0, std::memory_order_relaxed);
         failure.store(no_failure, std::memory_order_relaxed);
-        claim.store(generation << 40 | std::uint64_t{helpers} << 32, std::memory_order_release);
+        claim.store(generation | helpers * helper_unit, std::memory_order_release);
     }
-    void close() noexcept { claim.store(((claim.load(std::memory_order_relaxed) >> 40) + 1) << 40 | closed, std::memory_order_relaxed); }
+    void close() noexcept {
+        claim.store((Claim{claim.load(std::memory_order_relaxed)}.generation() + 1) * generation_unit | closed, std::memory_order_relaxed);
+    }
     [[nodiscard]] Loop read() const noexcept {
         return {function.load(std::memory_order_acquire), context.load(std::memory_order_acquire), size.load(std::memory_order_acquire),
                 chunk.load(std::memory_order_acquire), chunks.load(std::memory_order_acquire)};
     }
     void run_chunk(const Loop& loop, std::uint32_t index) noexcept {
-        // Chunks above a failed one are counted, not run. All below it were claimed before, so the lowest failure is always found.
+        // Chunks above a failed one are counted, not run. All below it are run, so the lowest failure is always found.
         if (failure.load(std::memory_order_relaxed) >> 32 >= index) {
             const std::int64_t begin = std::int64_t{index} * loop.chunk;
             const std::int32_t status = loop.function(loop.context, begin, std::min(loop.size, begin + loop.chunk));
@@ -84,26 +102,29 @@ struct alignas(64) Slot {
     }
     /// The caller's share.
     void work(const Loop& loop) noexcept {
-        std::uint64_t word = claim.load(std::memory_order_relaxed);
-        while (static_cast<std::uint32_t>(word) < loop.chunks)
-            if (claim.compare_exchange_weak(word, word + 1, std::memory_order_relaxed)) run_chunk(loop, static_cast<std::uint32_t>(word++));
+        Claim seen{claim.load(std::memory_order_relaxed)};
+        while (seen.any_left(loop.chunks))
+            if (claim.compare_exchange_weak(seen.word, seen.word + front_unit, std::memory_order_relaxed)) {
+                run_chunk(loop, seen.front());
+                seen.word = claim.load(std::memory_order_relaxed);
+            }
     }
     /// A worker's share, if the loop still wants help.
     bool help() noexcept {
-        std::uint64_t word = claim.load(std::memory_order_acquire);
+        Claim seen{claim.load(std::memory_order_acquire)};
         Loop loop;
         do {
             loop = read();
-            if (static_cast<std::uint32_t>(word) >= loop.chunks || ((word >> 32) & 0xff) == 0) return false;
-        } while (
-            !claim.compare_exchange_weak(word, word + 1 - (std::uint64_t{1} << 32), std::memory_order_acq_rel, std::memory_order_acquire));
-        const std::uint64_t generation = word >> 40;
-        run_chunk(loop, static_cast<std::uint32_t>(word));
-        word = claim.load(std::memory_order_acquire);
-        while (word >> 40 == generation && static_cast<std::uint32_t>(word) < loop.chunks)
-            if (claim.compare_exchange_weak(word, word + 1, std::memory_order_acq_rel, std::memory_order_acquire)) {
-                run_chunk(loop, static_cast<std::uint32_t>(word));
-                word = claim.load(std::memory_order_acquire);
+            if (!seen.any_left(loop.chunks) || !seen.wants_help()) return false;
+        } while (!claim.compare_exchange_weak(seen.word, seen.word + back_unit - helper_unit, std::memory_order_acq_rel,
+                                              std::memory_order_acquire));
+        const std::uint64_t generation = seen.generation();
+        run_chunk(loop, loop.chunks - 1 - seen.back());
+        seen.word = claim.load(std::memory_order_acquire);
+        while (seen.generation() == generation && seen.any_left(loop.chunks))
+            if (claim.compare_exchange_weak(seen.word, seen.word + back_unit, std::memory_order_acq_rel, std::memory_order_acquire)) {
+                run_chunk(loop, loop.chunks - 1 - seen.back());
+                seen.word = claim.load(std::memory_order_acquire);
             }
         return true;
     }
@@ -192,14 +213,26 @@ void Pool::worker_loop() noexcept {
     }
 }
 
-std::int32_t run_serially(std::int64_t size, std::int64_t chunk, ChunkFunction function, void* context) noexcept {
-    for (std::int64_t begin = 0; begin < size;) {
+std::int32_t run_serially(std::int64_t begin, std::int64_t size, std::int64_t chunk, ChunkFunction function, void* context) noexcept {
+    while (begin < size) {
         const std::int64_t end = size - begin > chunk ? begin + chunk : size;
         if (const std::int32_t status = function(context, begin, end)) return status;
         begin = end;
     }
     return 0;
 }
+
+/// Several chunks as one, where there are more than can be counted.
+struct Grouped {
+    ChunkFunction function;
+    void* context;
+    std::int64_t chunk;
+
+    static std::int32_t run(void* self, std::int64_t begin, std::int64_t end) noexcept {
+        const Grouped& g = *static_cast<Grouped*>(self);
+        return run_serially(begin, end, g.chunk, g.function, g.context);
+    }
+};
 
 } // namespace
 
@@ -209,11 +242,15 @@ std::int32_t parallel_for(std::int64_t size, std::int64_t chunk, ChunkFunction f
     const std::int64_t chunks = (size - 1) / chunk + 1;
     if (chunks == 1) return function(context, 0, size);
     const int threads = static_cast<int>(std::min<std::int64_t>(thread_count(), chunks));
-    if (threads == 1 || inside_loop || chunks >= closed) return run_serially(size, chunk, function, context);
+    if (threads == 1 || inside_loop) return run_serially(0, size, chunk, function, context);
+    if (chunks >= closed) {
+        Grouped grouped{function, context, chunk};
+        return parallel_for(size, chunk * ((chunks - 1) / (closed - 1) + 1), &Grouped::run, &grouped);
+    }
     Pool& workers = pool();
     if (!workers.started.load(std::memory_order_acquire)) workers.start();
     const int index = workers.stopped.load(std::memory_order_relaxed) ? -1 : workers.take_slot();
-    if (index < 0) return run_serially(size, chunk, function, context);
+    if (index < 0) return run_serially(0, size, chunk, function, context);
 
     Slot& slot = workers.slots[static_cast<std::size_t>(index)];
     const Loop loop{function, context, size, chunk, static_cast<std::uint32_t>(chunks)};

@@ -8,9 +8,9 @@ namespace stithy::runtime {
 /// Works on [begin, end) of a range and gives 0, or a status that ends the loop. Must not throw.
 using ChunkFunction = std::int32_t (*)(void* context, std::int64_t begin, std::int64_t end);
 
-/// Calls `function` once for each chunk [i * chunk, min((i + 1) * chunk, size)). Chunks are claimed one by one, in order, by the
-/// caller and by idle workers; only chunks that were begun are waited for. After a failure no further chunk is begun, and the
-/// status of the lowest failing chunk is returned, whatever the timing. Inside another parallel loop it runs serially.
+/// Calls `function` once for each chunk [i * chunk, min((i + 1) * chunk, size)). Chunks are claimed one by one, from the front by the
+/// caller and from the back by idle workers; only chunks that were begun are waited for. After a failure no chunk above it is begun, and
+/// the status of the lowest failing chunk is returned, whatever the timing. Inside another parallel loop it runs serially.
 std::int32_t parallel_for(std::int64_t size, std::int64_t chunk, ChunkFunction function, void* context) noexcept;
 
 /// The same for a callable `int32 f(int64 begin, int64 end)` or `void f(int64, int64)` that does not throw.

@@ -345,6 +345,37 @@ TEST_P(Elementwise, SelectClampBitcast) {
     }
 }
 
+/// Many values by one: not computed by divisions, but with their results.
+TEST(QuotientsByOneNumber, AreThoseOfDivision) {
+    NestBuilder b;
+    const auto i = b.loop(LoopKind::vector, b.range_begin(), b.range_end());
+    b.store(f32, b.buffer(1), i, b.apply(OpCode::divide, f32, b.load(f32, b.buffer(0), i), b.literal(f32, 0)));
+    b.end();
+    const plan::Nest nest = b.finish();
+    std::vector<float> x;
+    for (const std::uint64_t bits : hard_values(f32)) x.push_back(std::bit_cast<float>(static_cast<std::uint32_t>(bits)));
+    std::vector<float> divisors = x;
+    std::uint32_t state = 1;
+    for (int n = 0; n < 4000; ++n) x.push_back(std::bit_cast<float>(state = state * 1664525U + 1013904223U));
+    for (int n = 0; n < 200; ++n) divisors.push_back(std::bit_cast<float>(state = state * 1664525U + 1013904223U));
+    for (const auto& level : test::levels()) {
+        const test::Kernel kernel(nest, level);
+        std::vector<float> y(x.size());
+        for (const float divisor : divisors) {
+            ASSERT_EQ(kernel({x.data(), y.data()}, {test::literal_bits(divisor)}, static_cast<std::int64_t>(x.size())), 0);
+            for (std::size_t n = 0; n < x.size(); ++n) {
+                const float expected = x[n] / divisor;
+                const float slack =
+                    std::fabs(expected) < std::numeric_limits<float>::min() ? std::numeric_limits<float>::denorm_min() : 0.0F;
+                const bool same = std::isnan(expected) ? std::isnan(y[n])
+                                                       : std::signbit(expected) == std::signbit(y[n]) &&
+                                                             (expected == y[n] || std::fabs(expected - y[n]) <= slack);
+                ASSERT_TRUE(same) << x[n] << " / " << divisor << " gives " << y[n] << " not " << expected;
+            }
+        }
+    }
+}
+
 INSTANTIATE_TEST_SUITE_P(Forms, Elementwise, testing::Values(false, true),
                          [](const auto& p) { return std::string(p.param ? "Vector" : "Scalar"); });
 

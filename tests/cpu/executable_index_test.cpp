@@ -23,6 +23,18 @@ TEST(ExecutableIndex, SlicesPadsReversesConcatenations) {
     });
 }
 
+TEST(ExecutableIndex, TransposesOfManyElements) {
+    for (const DType t : {f64, f32, i8})
+        for (const Shape& s : {Shape{37, 131}, Shape{131, 37}, Shape{64, 64}, Shape{1, 200}}) {
+            check({Type(t, s), Type(t, {s[1], s[0]})}, [](ir::Builder&, const Values& x) {
+                const Value turned = ops::transpose(x[0], dims({1, 0}));
+                return Values{turned, turned + x[1], ops::reduce_sum(turned * x[1], dims({0}))};
+            });
+        }
+    for (const Dims& order : {dims({0, 2, 1}), dims({2, 1, 0}), dims({1, 2, 0}), dims({2, 0, 1})})
+        check({Type(f64, {19, 20, 70})}, [&](ir::Builder&, const Values& x) { return Values{ops::transpose(x[0] * 2.0, order)}; });
+}
+
 TEST(ExecutableIndex, ReshapesOfMovedValues) {
     check({Type(f64, {6, 4}), Type(f64, {8, 3})}, [](ir::Builder&, const Values& x) {
         const Value t = ops::reshape(ops::transpose(x[0], dims({1, 0})), {8, 3});

@@ -39,6 +39,22 @@ TEST(ExecutableReduce, LongOnesInBlocks) {
     check({Type(f64, {300, 700})}, [](ir::Builder&, const Values& x) { return Values{ops::reduce_sum(x[0], dims({0})) * 2.0}; }, 1e-10);
 }
 
+/// Equal numbers, whose roundings do not cancel: the error must not grow with the length.
+TEST(ExecutableReduce, LongSumsStayExact) {
+    for (const Shape& s : {Shape{3000001}, Shape{1500, 2000}, Shape{20, 30011}}) {
+        std::vector<std::byte> bytes(static_cast<std::size_t>(s.elements()) * sizeof(float));
+        const float value = 0.1F;
+        for (std::size_t i = 0; i < bytes.size(); i += sizeof value) std::memcpy(&bytes[i], &value, sizeof value);
+        Dims axes;
+        for (std::size_t i = 0; i < s.rank(); ++i) axes.push_back(static_cast<std::int64_t>(i));
+        if (s[0] == 20) axes = dims({1});
+        const auto f = function_of({Type(f32, s)}, [&](ir::Builder&, const Values& x) { return Values{ops::reduce_sum(x[0], axes)}; });
+        const auto sum = run(*cpu::Executable::make(f), {ir::Literal::dense(Type(f32, s), std::move(bytes))});
+        const double exact = static_cast<double>(value) * static_cast<double>(s.elements() / sum[0].type().elements());
+        EXPECT_NEAR(sum[0].element_as_double(0), exact, exact * 4e-7) << s.str();
+    }
+}
+
 TEST(ExecutableReduce, SoftmaxOverEachAxis) {
     for (const Shape& s : {Shape{50, 40}, Shape{40, 3}, Shape{3, 4, 50}, Shape{20, 20, 5}})
         for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(s.rank()); ++axis)

@@ -79,6 +79,22 @@ TEST(ParallelFor, TheLowestFailureWins) {
     EXPECT_EQ(parallel_for(10, 1, [](std::int64_t, std::int64_t) { return 0; }), 0);   // and nothing sticks
 }
 
+TEST(ParallelFor, MoreChunksThanCanBeCounted) {
+    constexpr std::int64_t size = 700001, chunk = 2;
+    std::vector<std::atomic<unsigned char>> seen(size);
+    std::atomic<bool> odd{false};
+    EXPECT_EQ(parallel_for(size, chunk,
+                           [&](std::int64_t begin, std::int64_t end) {
+                               if (begin % chunk != 0 || end != std::min(begin + chunk, size)) odd = true;
+                               for (std::int64_t i = begin; i < end; ++i) ++seen[static_cast<std::size_t>(i)];
+                           }),
+              0);
+    EXPECT_FALSE(odd);
+    EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](const auto& n) { return n == 1; }));
+    const auto status = parallel_for(size, 1, [](std::int64_t begin, std::int64_t) -> std::int32_t { return begin >= 400000 ? static_cast<std::int32_t>(begin) : 0; });
+    EXPECT_EQ(status, 400000);
+}
+
 TEST(ParallelFor, NestedLoopsRun) {
     std::atomic<int> total{0};
     parallel_for(8, 1, [&](std::int64_t, std::int64_t) {

@@ -232,7 +232,8 @@ static VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, N
         if (i.code == Code::store) widen(at);
         if (i.code == Code::accumulate) {
             ++chains;
-            slow |= i.dtype.is_floating() && (nest.code[i.a].op == OpCode::minimum || nest.code[i.a].op == OpCode::maximum);
+            const bool extreme = nest.code[i.a].op == OpCode::minimum || nest.code[i.a].op == OpCode::maximum;
+            slow |= i.dtype.is_floating() && extreme && vector_bytes < 64;
             widen(at);
             const bool outside = analysis.vector_loop[i.a] == no_nest_value;
             if (outside && std::find(plan.totals.begin(), plan.totals.end(), i.a) == plan.totals.end()) plan.totals.push_back(i.a);
@@ -244,16 +245,17 @@ static VectorPlan plan_vector_loop(const Nest& nest, const Analysis& analysis, N
         if (counts && analysis.shape[at] == Shape::varying && !(i.aux == 1 && i.code != Code::apply)) widen(at);
     }
     plan.lanes = std::max(1, vector_bytes / static_cast<int>(widest));
-    // Calls lose all registers and hide latency themselves.
-    const bool chained = chains > 0 && chains <= 3 && !calls && !has_scattered_access(nest, analysis, loop);
+    const bool chained = chains > 0 && chains <= 3 && !has_scattered_access(nest, analysis, loop);
     const bool masks = vector_bytes == 64 && plan.lanes < 64;
-    if (chained && !(brief && masks)) plan.copies = chains == 1 && plan.lanes < 32 && !slow ? 4 : 2;
+    // Around a call totals pass through memory, which makes their chain longer than the call.
+    if (chained && !(brief && masks)) plan.copies = chains == 1 && plan.lanes < 32 && !slow && !calls ? 4 : 2;
+    plan.gathers = !brief && chains > 0;
     plan.one_masked = plan.copies == 1 && masks && (brief || calls || work > 16 || blocks > 0);
     return plan;
 }
 
 std::map<NestValue, VectorPlan> plan_vector_loops(const Nest& nest, const Analysis& analysis, int vector_bytes) {
-    constexpr std::size_t many = 2; // above it the time to compile counts more than a few instructions a step
+    constexpr std::size_t many = 4; // above it the time to compile counts more than a few instructions a step
     std::vector<NestValue> loops;
     for (NestValue at = 0; at < nest.code.size(); ++at) {
         if (nest.code[at].code == Code::loop && analysis.vector_loop[at] == at) loops.push_back(at);

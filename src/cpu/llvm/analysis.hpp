@@ -32,6 +32,7 @@ struct VectorPlan {
     int lanes = 1;                       ///< iterations side by side in a register
     int copies = 1;                      ///< registers side by side in the main loop, to hide latency
     bool one_masked = false;             ///< one loop with a mask, in place of a plain one and a masked one for the tail
+    bool gathers = false;                ///< sums have two levels
     std::vector<plan::NestValue> totals; ///< reductions declared outside that the body accumulates into
 };
 

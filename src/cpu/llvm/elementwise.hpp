@@ -23,6 +23,9 @@ LLVMValueRef emit_float(Ir& ir, const Elementwise& e);
 LLVMValueRef emit_convert(Ir& ir, DType to, DType from, LLVMValueRef value);
 /// A function of the math table: vectors by the vector functions, else lane by lane.
 LLVMValueRef emit_math(Ir& ir, MathFunction function, DType dtype, LLVMValueRef a, LLVMValueRef b = nullptr);
+/// Lanes of f32 divided by one number, at half the price: products with its inverse in f64, which rounded to f32 are the quotients to the
+/// last bit. (A quotient of two f32 is no closer than 2^-49 to the middle of two neighbours; it can be that middle only among subnormals.)
+LLVMValueRef emit_quotient(Ir& ir, LLVMValueRef a, LLVMValueRef divisor);
 /// a * b + c with one rounding; only where has_fma().
 LLVMValueRef emit_fma(Ir& ir, LLVMValueRef a, LLVMValueRef b, LLVMValueRef c);
 

@@ -62,6 +62,7 @@ plan::NestValue Emitter::emit(NestValue at) {
     case Code::offset: emit_offset(at); break;
     case Code::local: emit_local(at); break;
     case Code::store: emit_store(i); break;
+    case Code::prefetch_hint: emit_prefetch(i); break;
     case Code::variable:
     case Code::reduction: emit_variable(at); break;
     case Code::set: emit_set(i); break;
@@ -85,8 +86,7 @@ plan::NestValue Emitter::emit(NestValue at) {
     }
     case Code::call: emit_call(i); break;
     case Code::else_:
-    case Code::end:
-    case Code::prefetch_hint: internal_error("a nest's blocks do not match");
+    case Code::end: internal_error("a nest's blocks do not match");
     }
     return at + 1;
 }

@@ -63,6 +63,7 @@ private:
     // --- memory.cpp: memory and variables ---
     void emit_load(NestValue at);
     void emit_store(const Instruction& i);
+    void emit_prefetch(const Instruction& i);
     void emit_offset(NestValue at);
     void emit_local(NestValue at);
     void emit_variable(NestValue at);
@@ -85,11 +86,20 @@ private:
     LLVMValueRef load_one_by_one(LLVMTypeRef type, LLVMValueRef places, LLVMValueRef mask);
     void store_one_by_one(LLVMValueRef value, LLVMValueRef places, LLVMValueRef mask);
 
+    /// The lanes' part of a reduction from one vector loop: of its main loop and of its tail.
+    struct Total {
+        NestValue loop, reduction;
+        LLVMValueRef wide = nullptr, narrow = nullptr;
+        LLVMValueRef gathered = nullptr; ///< sums of floats: where the main loop's part goes from time to time
+    };
+
     // --- vector_loop.cpp: vector loops and reductions ---
     void emit_vector_loop(NestValue at);
     void emit_lanes(NestValue at, int lanes, LLVMValueRef lower, LLVMValueRef upper, bool masked, bool wide);
     void open_totals(NestValue reduction);
     LLVMValueRef total(NestValue reduction);
+    void gather_totals(NestValue loop, LLVMValueRef done, int lanes);
+    void gather(const Total& total, int lanes);
     LLVMValueRef last_step_bits(LLVMValueRef size);
     LLVMValueRef tail_mask(LLVMValueRef left, LLVMValueRef last_bits);
     LLVMValueRef halved(ir::OpCode op, DType dtype, LLVMValueRef lanes, int width);
@@ -98,12 +108,6 @@ private:
     struct While {
         LLVMBasicBlockRef header = nullptr, exit = nullptr;
         LLVMValueRef active = nullptr; ///< memory of the lanes still running, when they differ
-    };
-
-    /// The lanes' part of a reduction from one vector loop: of its main loop and of its tail.
-    struct Total {
-        NestValue loop, reduction;
-        LLVMValueRef wide = nullptr, narrow = nullptr;
     };
 
     Ir& ir_;

@@ -118,6 +118,19 @@ void Emitter::emit_store(const Instruction& i) {
     scatter_lanes(i.dtype, value, Ir::lanes_of(places) > 1 ? places : ir_.splat(places, lanes_));
 }
 
+/// One instruction for each cache line.
+void Emitter::emit_prefetch(const Instruction& i) {
+    const Emitted &pointer = of(i.a), &index = of(i.b);
+    if (pointer.shape != Shape::uniform || pointer.per_lane || index.shape == Shape::varying) return;
+    if (index.shape == Shape::linear && unit_stride(index) != 1) return;
+    constexpr int line = 64;
+    const int bytes = index.shape == Shape::linear ? lanes_ * static_cast<int>(i.dtype.size()) : 1;
+    const LLVMValueRef first = ir_.element(ir_.memory_type(i.dtype, 1), pointer.value, index.value);
+    const auto number = [&](int n) { return Ir::integer(ir_.i32_type, n); };
+    for (int at = 0; at < bytes; at += line)
+        ir_.intrinsic("llvm.prefetch", ir_.pointer_type, {ir_.moved(first, ir_.index(at)), number(i.aux), number(3), number(1)});
+}
+
 void Emitter::emit_offset(NestValue at) {
     const Instruction& i = nest_.code[at];
     const Emitted pointer = of(i.a), bytes = of(i.b);

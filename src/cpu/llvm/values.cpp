@@ -115,6 +115,8 @@ void Emitter::emit_apply(NestValue at) {
         }
         return give(at, value, wide);
     }
+    if (wide && i.op == OpCode::divide && i.dtype == f32 && of(i.b).shape == Shape::uniform && options_.vector_bytes >= 32)
+        return give(at, emit_quotient(ir_, vector(i.a), of(i.b).value), true);
     Elementwise e = {i.op, i.dtype, nest_.code[i.op == OpCode::select ? i.b : i.a].dtype, i.aux};
     e.a = shaped(i.a, wide);
     if (i.b != no_nest_value) e.b = shaped(i.b, wide);

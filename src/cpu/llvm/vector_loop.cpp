@@ -75,6 +75,7 @@ void Emitter::open_totals(NestValue reduction) {
         if (plan.one_masked || plan.copies > 1) total.wide = allocate(plan.lanes * plan.copies);
         if (!plan.one_masked) total.narrow = allocate(plan.lanes);
         if (!total.wide) total.wide = total.narrow;
+        if (plan.gathers && i.op == OpCode::add && i.dtype.is_floating()) total.gathered = allocate(plan.lanes * plan.copies);
         totals_.push_back(total);
     }
 }
@@ -87,11 +88,36 @@ LLVMValueRef Emitter::total(NestValue reduction) {
         if (t.reduction != reduction) continue;
         const VectorPlan& plan = plans_.at(t.loop);
         LLVMValueRef lanes = ir_.load(ir_.memory_type(i.dtype, plan.lanes * plan.copies), t.wide);
+        if (t.gathered) lanes = combine(i.op, i.dtype, ir_.load(LLVMTypeOf(lanes), t.gathered), lanes);
         lanes = halved(i.op, i.dtype, lanes, plan.lanes);
         if (t.narrow && t.narrow != t.wide) lanes = combine(i.op, i.dtype, lanes, ir_.load(ir_.memory_type(i.dtype, plan.lanes), t.narrow));
         sum = combine(i.op, i.dtype, sum, from_memory(i.dtype, halved(i.op, i.dtype, lanes, 1)));
     }
     return sum;
+}
+
+void Emitter::gather(const Total& total, int lanes) {
+    const Instruction& i = nest_.code[total.reduction];
+    const LLVMTypeRef type = ir_.memory_type(i.dtype, lanes);
+    ir_.store(combine(i.op, i.dtype, ir_.load(type, total.gathered), ir_.load(type, total.wide)), total.gathered);
+    ir_.store(neutral(ir_, i.op, i.dtype, lanes), total.wide);
+}
+
+/// In the body of a main loop: after each 16 steps what the lanes have summed goes to a second level, so that errors grow with the square
+/// root of the length at most. `done`: iterations before this step.
+void Emitter::gather_totals(NestValue loop, LLVMValueRef done, int lanes) {
+    constexpr int steps = 16;
+    std::vector<const Total*> mine;
+    for (const Total& t : totals_)
+        if (t.loop == loop && t.gathered) mine.push_back(&t);
+    if (mine.empty()) return;
+    const LLVMBasicBlockRef now = ir_.block("gather"), next = ir_.block("gathered");
+    const LLVMValueRef place = ir_.bit_and(done, ir_.index(steps * lanes - 1));
+    ir_.branch(ir_.icmp(LLVMIntEQ, place, ir_.index((steps - 1) * lanes)), now, next);
+    ir_.at(now);
+    for (const Total* t : mine) gather(*t, lanes);
+    ir_.jump(next);
+    ir_.at(next);
 }
 
 /// One pass over [lower, upper) in steps of `lanes`, a multiple of it unless masked.
@@ -107,7 +133,10 @@ void Emitter::emit_lanes(NestValue at, int lanes, LLVMValueRef lower, LLVMValueR
     if (masked) mask_ = tail_mask(ir_.sub(upper, loop.counter), last_bits);
     emit_range(at + 1, analysis_.close[at]);
     mask_ = nullptr;
+    if (wide) gather_totals(at, ir_.sub(loop.counter, lower), lanes);
     ir_.close(loop);
+    for (const Total& t : totals_) // of a loop that is repeated: each time is a part of its own
+        if (wide && t.loop == at && t.gathered && analysis_.parent[at] != analysis_.parent[t.reduction]) gather(t, lanes);
     for (const Total& t : totals_) {
         if (t.loop == at) lane_slots_[t.reduction] = nullptr;
     }

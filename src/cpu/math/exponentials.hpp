@@ -69,12 +69,11 @@ STITHY_INLINE Vector<T> exp_quick(Vector<T> x) {
     const Vector<T> shifted = fma(x, all(per_log2<T>), rounder), k = shifted - rounder;
     const Vector<T> r = fnma(k, all(log2_parts<T>.middle), fnma(k, all(log2_parts<T>.high), x));
     const Vector<T> p = fma(r * r, polynomial(exp_short_terms<T>, r), r);
-    Vector<T> power;
-    if constexpr (sizeof(T) == 8)
-        power = lookup(exp2_sixteenths, bits<T>(shifted));
-    else
-        power = lookup(exp2_sixteenths_f32, bits<T>(shifted));
-    return scale(fma(power, p, power), k); // the exponent's integral part
+    // 2^k: the bits of k moved to where an exponent has its integral part. What its sixteenths add to the fraction, the table has taken
+    // off.
+    const Integers<T> places = bits<T>(shifted) << (IntegerOf<T>::fraction_bits - 4);
+    const Vector<T> power = value<T>(wrapping_sum(bits<T>(lookup(exp2_sixteenths_less<T>.at, bits<T>(shifted))), places));
+    return fma(power, p, power);
 }
 #else
 STITHY_INLINE F64 exp_quick(F64 x) {

@@ -156,6 +156,23 @@ constexpr double exp2_sixteenths[16] = {0x1.0p+0,
 constexpr float exp2_sixteenths_f32[16] = {0x1.0p+0F,      0x1.0b5586p+0F, 0x1.172b84p+0F, 0x1.2387a6p+0F, 0x1.306fep+0F,  0x1.3dea64p+0F,
                                            0x1.4bfdaep+0F, 0x1.5ab07ep+0F, 0x1.6a09e6p+0F, 0x1.7a1148p+0F, 0x1.8ace54p+0F, 0x1.9c4918p+0F,
                                            0x1.ae89fap+0F, 0x1.c199bep+0F, 0x1.d5818ep+0F, 0x1.ea4afap+0F};
+/// The two tables for sums with an exponent whose sixteenths, j, stand in the highest bits of the fraction: j is taken off there.
+template <class T>
+struct Sixteenths {
+    T at[16];
+};
+template <class T, class Bits, int Shift>
+constexpr Sixteenths<T> less_sixteenths(const T* table) {
+    Sixteenths<T> less{};
+    for (int j = 0; j < 16; ++j) less.at[j] = __builtin_bit_cast(T, __builtin_bit_cast(Bits, table[j]) - (static_cast<Bits>(j) << Shift));
+    return less;
+}
+template <class T>
+constexpr int exp2_sixteenths_less = 0;
+template <>
+constexpr auto exp2_sixteenths_less<double> = less_sixteenths<double, long, 48>(exp2_sixteenths);
+template <>
+constexpr auto exp2_sixteenths_less<float> = less_sixteenths<float, int, 19>(exp2_sixteenths_f32);
 constexpr float exp2_eighths_f32[8] = {0x1.0p+0F,      0x1.172b84p+0F, 0x1.306fep+0F,  0x1.4bfdaep+0F,
                                        0x1.6a09e6p+0F, 0x1.8ace54p+0F, 0x1.ae89fap+0F, 0x1.d5818ep+0F};
 /// 1/m by the first four bits of m's fraction, 3/4 <= m < 3/2; 1 next to m = 1. Few bits, so that a product with m loses nothing.
