@@ -5,7 +5,9 @@
 #include "pass/licm.hpp"
 #include "pass/products.hpp"
 #include "pass/rewrite.hpp"
+#include "pass/scan_slices.hpp"
 
+#include <limits>
 #include <optional>
 
 namespace stithy::pass {
@@ -61,6 +63,44 @@ std::optional<Counter> find_counter(const Builder& builder, const Op& op, std::s
     return Counter{*by, carry, limit, d == ir::Direction::le || d == ir::Direction::ge};
 }
 
+std::uint64_t highest_of(DType dtype) { return ~std::uint64_t{0} >> (64 - 8 * dtype.size() + (dtype.is_signed() ? 1 : 0)); }
+
+/// The number of steps from `first` to `last`; none when the counter would wrap on the way, and when an i64 does not hold the number.
+std::optional<std::int64_t> count_steps(const ir::Literal& first, const ir::Literal& last, const Counter& counter) {
+    const DType dtype = first.type().dtype();
+    const std::int64_t a = first.element_as_int(0), b = last.element_as_int(0);
+    const auto from = static_cast<std::uint64_t>(a), to = static_cast<std::uint64_t>(b), step = static_cast<std::uint64_t>(counter.step);
+    if ((dtype.is_signed() ? b < a : to < from) || (a == b && !counter.inclusive)) return 0;
+    const std::uint64_t distance = to - from; // right modulo 2^64, whatever the sign
+    const std::uint64_t steps = counter.inclusive ? distance / step + 1 : (distance - 1) / step + 1;
+    const std::uint64_t room = highest_of(dtype) - from;
+    std::uint64_t covered = 0;
+    if (steps == 0 || __builtin_mul_overflow(steps, step, &covered) || covered > room) return std::nullopt;
+    return steps > highest_of(i64) ? std::nullopt : std::optional(static_cast<std::int64_t>(steps));
+}
+
+/// The number of steps of one from `start` to `limit`, values of any integer dtype but u64. What does not fit an i64 is as good as its
+/// highest number, as is what never ends: a counter that may be equal to the highest number of its dtype.
+Value steps_of_one(Value start, Value limit, bool inclusive) {
+    Builder& b = start.builder();
+    const DType dtype = start.dtype();
+    const Value from = ops::convert(start, i64), to = ops::convert(limit, i64);
+    const Value distance = inclusive ? to - from + 1.0 : to - from;
+    const Value none = ops::zeros_like(distance);
+    const auto number = [&](std::uint64_t n) {
+        return ops::constant(b, ir::Literal::splat(Type(i64, Shape{}), static_cast<std::int64_t>(n)));
+    };
+    const Value endless = number(highest_of(i64));
+    Value steps = ops::maximum(distance, none);
+    if (dtype.size() == 8) {
+        const Value wrapped = ops::compare(distance, inclusive ? 1.0 : 0.0, ir::Direction::lt);
+        const Value any = ops::compare(from, to, inclusive ? ir::Direction::le : ir::Direction::lt);
+        steps = ops::select(any, ops::select(wrapped, endless, distance), none);
+    }
+    if (!inclusive) return steps;
+    return ops::select(ops::compare(to, number(highest_of(dtype)), ir::Direction::eq), endless, steps);
+}
+
 class CountWhiles final : public Rewriter {
     bool handles(const Op& op) const override { return op.code == OpCode::loop || op.code == OpCode::while_; }
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
@@ -83,13 +123,13 @@ class CountWhiles final : public Rewriter {
         LoopAttr attr;
         Values all;
         if (first && last) {
-            const std::int64_t n = last->element_as_int(0) - first->element_as_int(0) + (counter->inclusive ? 1 : 0);
-            attr.length = n > 0 ? (n + counter->step - 1) / counter->step : 0;
+            const auto steps = count_steps(*first, *last, *counter);
+            if (!steps) return false;
+            attr.length = *steps;
         } else {
-            if (type.dtype().is_unsigned() || counter->step != 1) return false; // limit - start may wrap
-            Value steps = ops::convert(limit, i64) - ops::convert(start, i64);
-            if (counter->inclusive) steps = steps + 1.0;
-            all.push_back(ops::maximum(steps, ops::zeros_like(steps)));
+            // others may pass the end of their dtype and begin anew
+            if (type.dtype() == u64 || counter->step != 1) return false;
+            all.push_back(steps_of_one(start, limit, counter->inclusive));
         }
         for (const Value& v : operands) all.push_back(v);
         attr.invariants = static_cast<std::int64_t>(invariants);
@@ -123,7 +163,7 @@ class CountWhiles final : public Rewriter {
 ir::FunctionPtr count_whiles(const ir::FunctionPtr& f) { return CountWhiles().run(f); }
 
 ir::FunctionPtr settle_loops(const ir::FunctionPtr& f) {
-    return hoist_invariants(fold_transposes(derive_counters(count_whiles(settle_invariants(f)))));
+    return hoist_invariants(fold_transposes(slices_of_scans(derive_counters(count_whiles(settle_invariants(f))))));
 }
 
 } // namespace stithy::pass

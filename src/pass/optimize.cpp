@@ -10,6 +10,7 @@
 #include "pass/licm.hpp"
 #include "pass/outer_products.hpp"
 #include "pass/products.hpp"
+#include "pass/scan_slices.hpp"
 #include "pass/simplify.hpp"
 
 #include <cstdlib>
@@ -25,6 +26,7 @@ constexpr Pass list[] = {
     {"invariants", settle_invariants},
     {"count-whiles", count_whiles},
     {"induction", derive_counters},
+    {"scans", slices_of_scans},
     {"simplify", simplify, true},
     {"products", fold_transposes},
     {"cse", share_common},

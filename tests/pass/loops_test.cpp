@@ -3,6 +3,8 @@
 #include "pass/counted_while.hpp"
 #include "transform/check.hpp"
 
+#include <limits>
+
 namespace stithy::test {
 namespace {
 
@@ -78,8 +80,10 @@ TEST(CountedWhile, ScansOfJaxBecomeLoopsThatDifferentiateInReverse) {
             const FunctionPtr settled = pass::settle_loops(f);
             expect_same(f, settled, scan_arguments, type);
             EXPECT_EQ(loop_attr(settled).length, 5);
-            EXPECT_EQ(loop_attr(settled).carries, 2); // c and ys
-            EXPECT_GE(loop_attr(settled).invariants, 2);
+            EXPECT_EQ(loop_attr(settled).carries, 1); // c
+            EXPECT_EQ(loop_attr(settled).invariants, 1);
+            EXPECT_EQ(loop_attr(settled).xs, 1);
+            EXPECT_EQ(loop_attr(settled).ys, 1);
             check_transforms(settled, scan_arguments, type, 1);
         }
 }
@@ -116,6 +120,85 @@ TEST(CountedWhile, LimitsAndStarts) {
                 }
     EXPECT_EQ(count_ops(*pass::settle_loops(make(0, -1, ir::Direction::lt, 7, i32)), OpCode::while_), 1u); // never ends: left as it is
     EXPECT_EQ(count_ops(*pass::settle_loops(make(9, 1, ir::Direction::gt, 7, i32)), OpCode::while_), 1u);
+}
+
+TEST(CountedWhile, OnesWhoseCounterWouldWrapStay) {
+    const auto make = [](std::int64_t start, std::int64_t step, ir::Direction d, std::int64_t limit, DType t) {
+        return build(Arguments{literal(1.0)}, [=](Builder& b, View v) {
+            return while_loop(
+                b, {}, {v[0], ops::constant(b, Literal::splat(Type(t, Shape{}), start))},
+                [=](Builder& c, View, View x) { return ops::compare(x[1], ops::constant(c, Literal::splat(Type(t, Shape{}), limit)), d); },
+                [=](Builder& c, View, View x) {
+                    return Values{x[0] + 1.0, x[1] + ops::constant(c, Literal::splat(Type(t, Shape{}), step))};
+                });
+        });
+    };
+    const auto lt = ir::Direction::lt, le = ir::Direction::le;
+    constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max(), low = std::numeric_limits<std::int64_t>::min();
+    struct Case {
+        DType dtype;
+        std::int64_t start, step, limit;
+        ir::Direction direction;
+        std::int64_t steps; ///< -1: it never ends, or longer than can be counted
+    };
+    for (const Case& c :
+         std::vector<Case>{{i8, -128, 1, 127, lt, 255},      {i8, -128, 1, 127, le, -1},      {i8, -128, 1, 126, le, 255},
+                           {i8, 0, 3, 126, lt, 42},          {i8, 0, 3, 127, lt, -1},         {i8, 0, 100, 101, lt, -1},
+                           {u8, 0, 1, 255, lt, 255},         {u8, 0, 2, 255, lt, -1},         {u8, 200, 5, 255, lt, 11},
+                           {u8, 200, 5, 255, le, -1},        {i64, high - 3, 1, high, lt, 3}, {i64, high - 3, 1, high, le, -1},
+                           {i64, high - 3, 2, high, lt, -1}, {i64, low, 1, high, lt, -1},     {i64, low, high, high, lt, -1},
+                           {i64, low, high, 0, lt, 2},       {i64, low, 1, low + 4, le, 5},   {u64, -5, 1, -1, lt, 4}, // at the end of u64
+                           {u64, 3, 1, -1, lt, -1},          {u64, -5, 1, 7, lt, 0}}) {
+        const FunctionPtr f = make(c.start, c.step, c.direction, c.limit, c.dtype), settled = pass::settle_loops(f);
+        SCOPED_TRACE(std::string(c.dtype.name()) + " " + std::to_string(c.start) + " " + std::to_string(c.limit));
+        EXPECT_EQ(count_ops(*settled, OpCode::while_), c.steps < 0 ? 1u : 0u);
+        if (c.steps < 0) continue;
+        EXPECT_EQ(loop_attr(settled).length, c.steps);
+        expect_same(f, settled, {literal(1.0)}, "edges");
+    }
+}
+
+TEST(CountedWhile, NumbersOfStepsThatAreDataDoNotWrap) {
+    // the number of steps is operand 0 of the loop: made a result, it is seen without running the loop
+    const auto steps = [](DType t, ir::Direction d, std::int64_t start, std::int64_t limit) {
+        const FunctionPtr f = build(std::vector{Type(f64, {}), Type(t, {}), Type(t, {})}, [=](Builder& b, View v) {
+            return while_loop(
+                b, {v[2]}, {v[0], v[1]}, [=](Builder&, View i, View c) { return ops::compare(c[1], i[0], d); },
+                [](Builder&, View, View c) { return Values{c[0] * 0.5, c[1] + 1.0}; });
+        });
+        const FunctionPtr settled = pass::count_whiles(f);
+        Builder b;
+        Values map(settled->value_count());
+        for (std::size_t p = 0; p < 3; ++p) map[p] = Value(b, b.parameter(settled->type(static_cast<ir::ValueId>(p))));
+        for (const Op& op : settled->ops()) {
+            if (op.code == OpCode::loop) {
+                const FunctionPtr trip = b.finish({map[op.operands[0]].id()});
+                const auto at = [t](std::int64_t n) { return Literal::splat(Type(t, Shape{}), n); };
+                return run(trip, {literal(1.0), at(start), at(limit)})[0].element_as_int(0);
+            }
+            map[op.first_result] = transform::copy_op(b, *settled, op, transform::lookup(op.operands, map))[0];
+        }
+        return std::int64_t{-1};
+    };
+    constexpr std::int64_t high = std::numeric_limits<std::int64_t>::max(), low = std::numeric_limits<std::int64_t>::min();
+    const auto lt = ir::Direction::lt, le = ir::Direction::le;
+    for (ir::Direction d : {lt, le}) {
+        const std::int64_t more = d == le ? 1 : 0;
+        for (DType t : {i8, i32, i64, u8, u32}) {
+            EXPECT_EQ(steps(t, d, 3, 10), 7 + more);
+            EXPECT_EQ(steps(t, d, 10, 3), 0);
+            EXPECT_EQ(steps(t, d, 3, 3), more);
+        }
+        EXPECT_EQ(steps(i64, d, low, high), high); // as good as for ever
+        EXPECT_EQ(steps(i64, d, high, low), 0);
+        EXPECT_EQ(steps(i64, d, low, low + 2), 2 + more);
+        EXPECT_EQ(steps(i64, d, -2, high - 1), high);
+        EXPECT_EQ(steps(i32, d, -2147483648LL, 2147483646), 4294967294LL + more);
+    }
+    EXPECT_EQ(steps(u32, lt, 0, 4294967295LL), 4294967295LL);
+    EXPECT_EQ(steps(i8, lt, -128, 127), 255);
+    EXPECT_EQ(steps(i8, le, 127, 127), high); // never ends
+    EXPECT_EQ(steps(i64, lt, high - 2, high), 2);
 }
 
 TEST(CountedWhile, ALimitThatIsDataGivesATripCount) {
