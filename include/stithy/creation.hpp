@@ -15,6 +15,8 @@ namespace detail {
 Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t elements, const std::source_location& location);
 [[noreturn]] void fail_ragged(const std::source_location& location);
 Array arange_of(DType dtype, double start, double stop, double step, const std::source_location& location);
+/// Integers as 64 bits: of signed dtypes with their sign.
+Array arange_of_integers(DType dtype, std::uint64_t start, std::uint64_t stop, std::uint64_t step, const std::source_location& location);
 
 /// Numbers that lie in a row in memory: vectors, spans, std::array.
 template <class C>
@@ -113,14 +115,18 @@ template <std::same_as<bool> T> // a template, so that a list of mixed numbers d
 /// Error for a step of 0 or a NaN.
 template <Number T>
     requires(!std::is_same_v<T, bool>)
-[[nodiscard]] Array arange(T stop, std::source_location location = std::source_location::current()) {
-    return detail::arange_of(dtype_of<T>, 0, static_cast<double>(stop), 1, location);
+[[nodiscard]] Array arange(T start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1,
+                           std::source_location location = std::source_location::current()) {
+    if constexpr (std::is_integral_v<T>)
+        return detail::arange_of_integers(dtype_of<T>, static_cast<std::uint64_t>(start), static_cast<std::uint64_t>(stop),
+                                          static_cast<std::uint64_t>(step), location);
+    else
+        return detail::arange_of(dtype_of<T>, static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step), location);
 }
 template <Number T>
     requires(!std::is_same_v<T, bool>)
-[[nodiscard]] Array arange(T start, std::type_identity_t<T> stop, std::type_identity_t<T> step = 1,
-                           std::source_location location = std::source_location::current()) {
-    return detail::arange_of(dtype_of<T>, static_cast<double>(start), static_cast<double>(stop), static_cast<double>(step), location);
+[[nodiscard]] Array arange(T stop, std::source_location location = std::source_location::current()) {
+    return arange<T>(T{0}, stop, T{1}, location);
 }
 /// `count` numbers from `start` to `stop` in equal steps, rank 1; ends exactly at `stop`. Error for a negative count or a dtype that is not
 /// floating.

@@ -50,20 +50,45 @@ Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t el
 
 void fail_ragged(const Location& at) { fail("array", "nested lists of one level have different lengths", at); }
 
+namespace {
+/// start + step * counter of a staged function.
+Array staged_range(DType dtype, std::int64_t count, const ir::Literal& start, const ir::Literal& step, const Location& at) {
+    Array result = iota(dtype, Shape({count}), 0, at);
+    if (step.element_as_double(0) != 1) result = Operand(result, at) * Operand(constant(step, at), at);
+    if (start.element_as_double(0) != 0) result = Operand(result, at) + Operand(constant(start, at), at);
+    return result;
+}
+} // namespace
+
 Array arange_of(DType dtype, double start, double stop, double step, const Location& at) {
     if (step == 0 || std::isnan(start) || std::isnan(stop) || std::isnan(step))
         fail("arange", "the step must not be 0 and no bound NaN", at);
     const double steps = std::max(0.0, std::ceil((stop - start) / step));
     const auto count = steps < 9e18 ? static_cast<std::int64_t>(steps) : std::numeric_limits<std::int64_t>::max();
     check_extents("arange", dtype, Shape({count}), at);
-    if (!innermost_staging())
-        return make_concrete(dtype, Shape({count}), name_shortage("arange", at, [&] { return range_buffer(dtype, count, start, step); }),
-                             at);
-    Array result = iota(dtype, Shape({count}), 0, at);
-    const auto number = [&](double v) { return constant(ir::Literal::splat(ir::Type(dtype, Shape()), v), at); };
-    if (step != 1) result = Operand(result, at) * Operand(number(step), at);
-    if (start != 0) result = Operand(result, at) + Operand(number(start), at);
-    return result;
+    const ir::Type one(dtype, Shape());
+    if (innermost_staging()) return staged_range(dtype, count, ir::Literal::splat(one, start), ir::Literal::splat(one, step), at);
+    const auto write = [=](void* data) { write_range(data, dtype, count, start, step); };
+    return make_concrete(dtype, Shape({count}), written_buffer("arange", dtype, count, write, at), at);
+}
+
+Array arange_of_integers(DType dtype, std::uint64_t start, std::uint64_t stop, std::uint64_t step, const Location& at) {
+    if (step == 0) fail("arange", "the step must not be 0 and no bound NaN", at);
+    const bool down = dtype.is_signed() && static_cast<std::int64_t>(step) < 0;
+    const auto before = [&](std::uint64_t a, std::uint64_t b) {
+        return dtype.is_signed() ? static_cast<std::int64_t>(a) < static_cast<std::int64_t>(b) : a < b;
+    };
+    std::uint64_t steps = 0;
+    if (down ? before(stop, start) : before(start, stop)) {
+        const std::uint64_t distance = down ? start - stop : stop - start, size = down ? 0 - step : step;
+        steps = distance / size + (distance % size != 0 ? 1 : 0);
+    }
+    const auto count = static_cast<std::int64_t>(std::min(steps, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
+    check_extents("arange", dtype, Shape({count}), at);
+    const ir::Type one(dtype, Shape());
+    if (innermost_staging()) return staged_range(dtype, count, ir::Literal::splat_bits(one, start), ir::Literal::splat_bits(one, step), at);
+    const auto write = [=](void* data) { write_integers(data, dtype, count, start, step); };
+    return make_concrete(dtype, Shape({count}), written_buffer("arange", dtype, count, write, at), at);
 }
 } // namespace detail
 
@@ -109,11 +134,16 @@ Array eye(std::int64_t n, std::int64_t m, DType dtype, Location at) {
         const Array same = Operand(iota(i64, shape, 0, at), at) == Operand(iota(i64, shape, 1, at), at);
         return same.astype(dtype, at);
     }
-    auto buffer = detail::name_shortage("eye", at, [&] { return detail::filled_buffer(dtype, shape.elements(), 0); });
     const std::uint64_t one = ir::bits_of(dtype, 1);
-    auto* data = static_cast<std::byte*>(buffer->data());
-    for (std::int64_t i = 0; i < std::min(n, m); ++i)
-        std::memcpy(data + static_cast<std::size_t>(i * (m + 1)) * dtype.size(), &one, dtype.size());
+    auto buffer = detail::written_buffer(
+        "eye", dtype, shape.elements(),
+        [=](void* memory) {
+            detail::write_equal(memory, dtype, shape.elements(), 0);
+            auto* data = static_cast<std::byte*>(memory);
+            for (std::int64_t i = 0; i < std::min(n, m); ++i)
+                std::memcpy(data + static_cast<std::size_t>(i * (m + 1)) * dtype.size(), &one, dtype.size());
+        },
+        at);
     return detail::make_concrete(dtype, shape, std::move(buffer), at);
 }
 
@@ -123,10 +153,15 @@ Array linspace(double start, double stop, std::int64_t count, DType dtype, Locat
     check_extents("linspace", dtype, Shape({count}), at);
     const double step = count > 1 ? (stop - start) / static_cast<double>(count - 1) : 0;
     if (!innermost_staging()) {
-        auto buffer = detail::name_shortage("linspace", at, [&] { return detail::range_buffer(dtype, count, start, step); });
         const std::uint64_t last = ir::bits_of(dtype, stop);
-        if (count > 1)
-            std::memcpy(static_cast<std::byte*>(buffer->data()) + static_cast<std::size_t>(count - 1) * dtype.size(), &last, dtype.size());
+        auto buffer = detail::written_buffer(
+            "linspace", dtype, count,
+            [=](void* memory) {
+                detail::write_range(memory, dtype, count, start, step);
+                if (count > 1)
+                    std::memcpy(static_cast<std::byte*>(memory) + static_cast<std::size_t>(count - 1) * dtype.size(), &last, dtype.size());
+            },
+            at);
         return detail::make_concrete(dtype, Shape({count}), std::move(buffer), at);
     }
     const Array i = iota(i64, Shape({count}), 0, at);

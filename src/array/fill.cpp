@@ -3,6 +3,7 @@
 #include "base/error.hpp"
 #include "runtime/allocator.hpp"
 #include "runtime/parallel.hpp"
+#include "runtime/queue.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -34,48 +35,63 @@ template <class T>
 void range_into(void* data, std::int64_t elements, double start, double step) {
     T* out = static_cast<T*>(data);
     over_elements(elements, [=](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t i = begin; i < end; ++i) {
-            if constexpr (std::is_integral_v<T>)
-                out[i] = static_cast<T>(static_cast<std::int64_t>(start) + i * static_cast<std::int64_t>(step));
-            else
-                out[i] = static_cast<T>(start + static_cast<double>(i) * step);
-        }
+        for (std::int64_t i = begin; i < end; ++i) out[i] = static_cast<T>(start + static_cast<double>(i) * step);
     });
 }
 
-std::size_t bytes_of(DType dtype, std::int64_t elements) {
-    return runtime::checked_multiply(static_cast<std::size_t>(elements), dtype.size());
+template <class T>
+void integers_into(void* data, std::int64_t elements, std::uint64_t start, std::uint64_t step) {
+    T* out = static_cast<T*>(data);
+    over_elements(elements, [=](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) out[i] = static_cast<T>(start + static_cast<std::uint64_t>(i) * step);
+    });
 }
+
+constexpr std::size_t most_bytes_at_once = std::size_t{1} << 19; // about 50 us
 } // namespace
 
-Ref<runtime::Buffer> filled_buffer(DType dtype, std::int64_t elements, std::uint64_t bits) {
-    auto buffer = runtime::Buffer::allocate(bytes_of(dtype, elements));
-    switch (dtype.size()) {
-    case 1: fill_with<std::uint8_t>(buffer->data(), elements, bits); break;
-    case 2: fill_with<std::uint16_t>(buffer->data(), elements, bits); break;
-    case 4: fill_with<std::uint32_t>(buffer->data(), elements, bits); break;
-    default: fill_with<std::uint64_t>(buffer->data(), elements, bits); break;
+Ref<runtime::Buffer> written_buffer(const char* operation, DType dtype, std::int64_t elements, std::function<void(void*)> write,
+                                    const Location& location) {
+    const std::size_t bytes = runtime::checked_multiply(static_cast<std::size_t>(elements), dtype.size());
+    // a task must not wait for a later one
+    if (bytes <= most_bytes_at_once || runtime::Queue::current()) {
+        auto buffer = name_shortage(operation, location, [&] { return runtime::Buffer::allocate(bytes); });
+        write(buffer->data());
+        return buffer;
     }
+    auto buffer = runtime::Buffer::make_pending(bytes);
+    runtime::cpu_queue().submit({}, {buffer}, [=, write = std::move(write)](runtime::Task& task) {
+        name_shortage(operation, location, [&] { task.results[0]->materialize(); });
+        write(task.results[0]->data());
+    });
     return buffer;
 }
 
-Ref<runtime::Buffer> range_buffer(DType dtype, std::int64_t elements, double start, double step) {
-    auto buffer = runtime::Buffer::allocate(bytes_of(dtype, elements));
-    void* out = buffer->data();
-    switch (dtype.code()) {
-    case DType::boolean: internal_error("range of bool");
-    case DType::i8: range_into<std::int8_t>(out, elements, start, step); break;
-    case DType::i16: range_into<std::int16_t>(out, elements, start, step); break;
-    case DType::i32: range_into<std::int32_t>(out, elements, start, step); break;
-    case DType::i64: range_into<std::int64_t>(out, elements, start, step); break;
-    case DType::u8: range_into<std::uint8_t>(out, elements, start, step); break;
-    case DType::u16: range_into<std::uint16_t>(out, elements, start, step); break;
-    case DType::u32: range_into<std::uint32_t>(out, elements, start, step); break;
-    case DType::u64: range_into<std::uint64_t>(out, elements, start, step); break;
-    case DType::f32: range_into<float>(out, elements, start, step); break;
-    case DType::f64: range_into<double>(out, elements, start, step); break;
+void write_equal(void* data, DType dtype, std::int64_t elements, std::uint64_t bits) {
+    switch (dtype.size()) {
+    case 1: return fill_with<std::uint8_t>(data, elements, bits);
+    case 2: return fill_with<std::uint16_t>(data, elements, bits);
+    case 4: return fill_with<std::uint32_t>(data, elements, bits);
+    default: return fill_with<std::uint64_t>(data, elements, bits);
     }
-    return buffer;
+}
+
+void write_range(void* data, DType dtype, std::int64_t elements, double start, double step) {
+    if (dtype == f32)
+        range_into<float>(data, elements, start, step);
+    else if (dtype == f64)
+        range_into<double>(data, elements, start, step);
+    else
+        internal_error("range of a dtype that is not floating");
+}
+
+void write_integers(void* data, DType dtype, std::int64_t elements, std::uint64_t start, std::uint64_t step) {
+    switch (dtype.size()) {
+    case 1: return integers_into<std::uint8_t>(data, elements, start, step);
+    case 2: return integers_into<std::uint16_t>(data, elements, start, step);
+    case 4: return integers_into<std::uint32_t>(data, elements, start, step);
+    default: return integers_into<std::uint64_t>(data, elements, start, step);
+    }
 }
 
 } // namespace stithy::detail

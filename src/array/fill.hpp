@@ -5,6 +5,7 @@
 #include "stithy/dtype.hpp"
 
 #include <cstdint>
+#include <functional>
 
 namespace stithy::detail {
 
@@ -18,9 +19,15 @@ auto name_shortage(const char* operation, const Location& location, F f) {
     }
 }
 
-/// A ready buffer of `elements` equal elements, made by several threads where that pays.
-Ref<runtime::Buffer> filled_buffer(DType dtype, std::int64_t elements, std::uint64_t bits);
-/// A ready buffer of start, start + step, ... in the dtype (integers wrap; floats: start + i * step).
-Ref<runtime::Buffer> range_buffer(DType dtype, std::int64_t elements, double start, double step);
+/// A buffer of `elements` elements that `write(memory)` fills: at once when they are few, else in the queue, so that nobody waits for it.
+/// Shortage of memory names the operation and the line.
+Ref<runtime::Buffer> written_buffer(const char* operation, DType dtype, std::int64_t elements, std::function<void(void*)> write,
+                                    const Location& location);
+/// Writes equal elements, by several threads where that pays.
+void write_equal(void* data, DType dtype, std::int64_t elements, std::uint64_t bits);
+/// Writes start, start + step, ... of a floating dtype, computed in f64 as start + i * step.
+void write_range(void* data, DType dtype, std::int64_t elements, double start, double step);
+/// Writes start, start + step, ... of an integer dtype; wraps.
+void write_integers(void* data, DType dtype, std::int64_t elements, std::uint64_t start, std::uint64_t step);
 
 } // namespace stithy::detail

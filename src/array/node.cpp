@@ -13,10 +13,13 @@ ArrayNode::ArrayNode(DType dtype, Shape shape, Device device, const Location& lo
 ArrayNode::~ArrayNode() = default;
 
 void ArrayNode::fill_buffer() const {
-    static std::mutex mutex; // rare: a splat is filled once
+    static std::mutex mutex; // rare: a splat is filled once, a large one in the queue
     std::lock_guard lock(mutex);
     if (has_buffer_.load(std::memory_order_relaxed)) return;
-    buffer_ = name_shortage("array", location_, [&] { return filled_buffer(dtype_, shape_.elements(), bits_); });
+    const auto write = [dtype = dtype_, elements = shape_.elements(), bits = bits_](void* data) {
+        write_equal(data, dtype, elements, bits);
+    };
+    buffer_ = written_buffer("array", dtype_, shape_.elements(), write, location_);
     has_buffer_.store(true, std::memory_order_release);
 }
 

@@ -22,8 +22,8 @@ TEST(Errors, ArraysThatDoNotFitInMemory) {
     const char* const memory = "out of memory";
     expect_error_here([&] { return st::zeros({large}).to_vector<double>(); }, {memory, "8796093022208 bytes"});
     expect_error_here([&] { return st::full({large}, 2.5).wait() + st::arange(large).wait(); }, {memory, "arange"});
-    expect_error_here([&] { return st::linspace(0, 1, large); }, {memory, "linspace"});
-    expect_error_here([&] { return st::eye(std::int64_t{1} << 24); }, {memory, "eye"});
+    expect_error_here([&] { return st::linspace(0, 1, large).wait(); }, {memory, "linspace"});
+    expect_error_here([&] { return st::eye(std::int64_t{1} << 24).wait(); }, {memory, "eye"});
     const Array column = st::arange(std::int64_t{1} << 20).astype(st::f64), row = st::reshape(column, {1, -1});
     const Array upright = st::reshape(column, {-1, 1});
     expect_error_here([&] { return (upright + row).wait(); }, {memory, "add", "bytes"});
