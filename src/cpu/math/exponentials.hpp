@@ -151,7 +151,8 @@ STITHY_INLINE TanhParts<T> tanh_parts(Vector<T> a) {
     constexpr int shift = IntegerOf<T>::fraction_bits;
     const Vector<T> rounder = all(IntegerOf<T>::rounder + IntegerOf<T>::bias);
     const Vector<T> shifted = fnma(a, all(2 * per_log2<T>), rounder), n = shifted - rounder; // minus the n above
-    const Vector<T> u = fma(n, all(log2_parts<T>.high / 2), a);
+    Vector<T> u = fma(n, all(log2_parts<T>.high / 2), a);
+    if constexpr (sizeof(T) == 8) u = fma(n, all(log2_parts<T>.middle / 2), u);
     const Vector<T> c = value<T>(bits<T>(shifted) << shift);
     return {u, T{1} - c, T{1} + c};
 }

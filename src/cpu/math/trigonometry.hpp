@@ -13,8 +13,29 @@ constexpr T reducible = sizeof(T) == 8 ? T(0x1p29) : T(100000.0F);
 template <class T>
 struct Angle {
     Vector<T> r, rest;
-    Integers<T> failed;
+    unsigned failed; ///< a bit a lane
 };
+
+#if STITHY_SIMD_BYTES == 64
+/// Lanes in which not both x <= limit and y >= least, as bits.
+STITHY_INLINE unsigned lanes_without(F64 x, F64 limit, F64 y, F64 least) {
+    const __mmask8 small = _mm512_cmp_pd_mask(x, limit, _CMP_LE_OQ);
+    return 0xffU ^ _mm512_mask_cmp_pd_mask(small, y, least, _CMP_GE_OQ);
+}
+STITHY_INLINE unsigned lanes_without(F32 x, F32 limit, F32 y, F32 least) {
+    const __mmask16 small = _mm512_cmp_ps_mask(x, limit, _CMP_LE_OQ);
+    return 0xffffU ^ _mm512_mask_cmp_ps_mask(small, y, least, _CMP_GE_OQ);
+}
+#else
+STITHY_INLINE unsigned lanes_without(F64 x, F64 limit, F64 y, F64 least) {
+    const __m256d both = _mm256_and_pd(_mm256_cmp_pd(x, limit, _CMP_LE_OQ), _mm256_cmp_pd(y, least, _CMP_GE_OQ));
+    return 0xfU ^ static_cast<unsigned>(_mm256_movemask_pd(both));
+}
+STITHY_INLINE unsigned lanes_without(F32 x, F32 limit, F32 y, F32 least) {
+    const __m256 both = _mm256_and_ps(_mm256_cmp_ps(x, limit, _CMP_LE_OQ), _mm256_cmp_ps(y, least, _CMP_GE_OQ));
+    return 0xffU ^ static_cast<unsigned>(_mm256_movemask_ps(both));
+}
+#endif
 template <class T>
 STITHY_INLINE Angle<T> subtract_multiple(Vector<T> x, Vector<T> q, T high, T middle) {
     // Twice what the second product is at most, q unit being about x.
@@ -23,8 +44,7 @@ STITHY_INLINE Angle<T> subtract_multiple(Vector<T> x, Vector<T> q, T high, T mid
     const Vector<T> r = fnma(q, all(middle), near);
     // near - r is exact unless the second product nearly cancels the rest.
     const Vector<T> rest = fnma(q, all(middle), near - r);
-    const Integers<T> close = magnitude<T>(near) < x * guard, large = ~(x <= reducible<T>);
-    return {r, rest, close | large};
+    return {r, rest, lanes_without(x, all(reducible<T>), magnitude<T>(near), x * guard)};
 }
 
 /// sin(r + rest), |r| <= pi/2.
@@ -37,13 +57,16 @@ STITHY_INLINE Vector<T> sin_wide_reduced(const Angle<T>& angle) {
     return r + fma(r, square * polynomial(sin_wide<T>, square), fine);
 }
 
+/// A function of its own, which the vector functions leave to: so they need no frame.
 template <class T, class Scalar>
-STITHY_INLINE Vector<T> mend(Vector<T> y, Vector<T> x, Integers<T> failed, Scalar scalar) {
-    if (__builtin_expect(any(failed), 0)) {
-        for (int i = 0; i < lanes_of<T>; ++i)
-            if (failed[i] != 0) y[i] = scalar(x[i]);
-    }
+__attribute__((noinline, cold)) Vector<T> mend_lanes(Vector<T> y, Vector<T> x, unsigned failed) {
+    for (int i = 0; i < lanes_of<T>; ++i)
+        if ((failed >> i & 1U) != 0) y[i] = Scalar()(x[i]);
     return y;
+}
+template <class T, class Scalar>
+STITHY_INLINE Vector<T> mend(Vector<T> y, Vector<T> x, unsigned failed, Scalar) {
+    return __builtin_expect(failed != 0, 0) ? mend_lanes<T, Scalar>(y, x, failed) : y;
 }
 
 template <class T>
@@ -54,7 +77,7 @@ STITHY_INLINE Vector<T> vector_sin(Vector<T> x, Scalar scalar) {
     const Vector<T> a = magnitude<T>(x), rounder = all(IntegerOf<T>::rounder);
     const Vector<T> shifted = fma(a, all(per_pi<T>), rounder);
     const Angle<T> angle = subtract_multiple<T>(a, shifted - rounder, 2 * half_pi_parts<T>.high, 2 * half_pi_parts<T>.middle);
-    const Integers<T> sign = (bits<T>(shifted) << (sizeof(T) * 8 - 1)) ^ (bits<T>(x) & sign_bit<T>);
+    const Integers<T> sign = (bits<T>(shifted) << (sizeof(T) * 8 - 1)) ^ (bits<T>(x) & from_memory<T>(sign_word<T>));
     return mend<T>(value<T>(bits<T>(sin_wide_reduced(angle)) ^ sign), x, angle.failed, scalar);
 }
 
@@ -81,7 +104,7 @@ STITHY_INLINE Vector<T> vector_tan(Vector<T> x, Scalar scalar) {
     const Integers<T> odd = bits<T>(shifted) << (sizeof(T) * 8 - 1);
     // The quotient, turned over in odd quarters; the sign of that and of x joins at the end.
     const Vector<T> y = (odd < 0 ? cosine : sine) / (odd < 0 ? sine : cosine);
-    return mend<T>(value<T>(bits<T>(y) ^ odd ^ (bits<T>(x) & sign_bit<T>)), x, angle.failed, scalar);
+    return mend<T>(value<T>(bits<T>(y) ^ odd ^ (bits<T>(x) & from_memory<T>(sign_word<T>))), x, angle.failed, scalar);
 }
 
 /// The angle of (x, y). q = smaller / larger of the magnitudes, folded to [-tan(pi/8), tan(pi/8)] by atan(q) = pi/4 + atan((q - 1)/(q +
