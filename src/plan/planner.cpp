@@ -82,21 +82,29 @@ private:
     }
 
     std::uint32_t constant_number(const ir::Literal& literal) {
-        for (std::size_t i = 0; i < plan_.constants.size(); ++i)
-            if (plan_.constants[i] == literal) return static_cast<std::uint32_t>(i);
+        const std::uint64_t key = literal.type().elements() == 0 ? 0 : literal.is_splat() ? literal.bits() : literal.element_bits(0);
+        for (auto [at, end] = constant_numbers_.equal_range(key); at != end; ++at)
+            if (plan_.constants[at->second] == literal) return at->second;
+        const auto number = static_cast<std::uint32_t>(plan_.constants.size());
         plan_.constants.push_back(literal);
-        return static_cast<std::uint32_t>(plan_.constants.size() - 1);
+        constant_numbers_.emplace(key, number);
+        return number;
     }
 
     BufferId constant_buffer(const ir::Literal& literal) {
-        Memory m;
-        m.source = Memory::Source::constant;
-        m.index = constant_number(literal);
-        m.bytes = literal.type().bytes();
-        for (BufferId b = 0; b < plan_.buffers.size(); ++b)
-            if (plan_.buffers[b].source == m.source && plan_.buffers[b].index == m.index) return b;
-        plan_.buffers.push_back(m);
-        return static_cast<BufferId>(plan_.buffers.size() - 1);
+        const std::uint32_t number = constant_number(literal);
+        if (constant_buffers_.empty())
+            for (BufferId b = 0; b < plan_.buffers.size(); ++b)
+                if (plan_.buffers[b].source == Memory::Source::constant) constant_buffers_.emplace(plan_.buffers[b].index, b);
+        const auto [place, is_new] = constant_buffers_.emplace(number, static_cast<BufferId>(plan_.buffers.size()));
+        if (is_new) {
+            Memory m;
+            m.source = Memory::Source::constant;
+            m.index = number;
+            m.bytes = literal.type().bytes();
+            plan_.buffers.push_back(m);
+        }
+        return place->second;
     }
 
     void add_group(GroupId id) {
@@ -196,13 +204,35 @@ private:
     Plan plan_;
     BufferId scratch_ = 0;
     std::int64_t step_scratch_ = 0;
-    std::unordered_multimap<std::uint64_t, std::uint32_t> known_;
+    std::unordered_multimap<std::uint64_t, std::uint32_t> known_, constant_numbers_; ///< nests, constants by hash
+    std::unordered_map<std::uint32_t, BufferId> constant_buffers_;
 };
+
+/// How deep control flow may nest: what makes machine code of it takes cubic time in the depth.
+constexpr std::size_t deepest = 512;
+
+/// The levels of regions in a function; an Error where there are more than are allowed. `known`: of functions seen already.
+std::size_t levels(const ir::Function& f, std::size_t outside, std::unordered_map<const ir::Function*, std::size_t>& known) {
+    if (const auto at = known.find(&f); at != known.end()) return at->second;
+    std::size_t most = 0;
+    for (const ir::Op& op : f.ops())
+        for (const ir::FunctionPtr& region : op.regions) {
+            std::size_t inside = deepest;
+            if (outside < deepest) inside = levels(*region, outside + 1, known) + 1;
+            if (outside + inside > deepest)
+                fail(ir::name(op.code), "loops and branches nest more than " + std::to_string(deepest) + " levels deep", op.location);
+            most = std::max(most, inside);
+        }
+    known.emplace(&f, most);
+    return most;
+}
 
 } // namespace
 
 Plan make_plan(const ir::FunctionPtr& function, const PlanOptions& options) {
     runtime::bump(&runtime::Counters::plans);
+    std::unordered_map<const ir::Function*, std::size_t> known;
+    levels(*function, 0, known);
     const ir::FunctionPtr optimized = pass::settle_unit_reductions(options.optimize ? pass::optimize(function) : pass::inline_calls(function));
     return Maker(*optimized).run();
 }

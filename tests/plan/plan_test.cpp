@@ -1,6 +1,7 @@
 #include "ops/build.hpp"
 #include "plan/plan.hpp"
 
+#include <cstring>
 #include <functional>
 #include <gtest/gtest.h>
 
@@ -101,6 +102,54 @@ TEST(Plan, UpdatesOfDyingValuesDoNotCopy) {
     });
     for (const Step& s : p.steps) EXPECT_EQ(s.kind, Step::Kind::nest) << print(p);
     EXPECT_EQ(p.arena_bytes, 0) << print(p);
+}
+
+/// `depth` loops inside one another.
+ir::FunctionPtr nest_of_loops(int depth) {
+    const Type type(f64, {4});
+    ir::FunctionPtr body;
+    for (int level = 0; level <= depth; ++level) {
+        ir::Builder b("level");
+        if (level < depth) b.parameter(Type(i64, {}));
+        const Value x(b, b.parameter(type));
+        if (level == 0) {
+            body = b.finish({ops::sin(x).id()});
+            continue;
+        }
+        ir::LoopAttr attr;
+        attr.carries = 1;
+        attr.length = 3;
+        body = b.finish({ops::emit1(b, OpCode::loop, {x}, ir::make_attr(attr), {body}).id()});
+    }
+    return body;
+}
+
+TEST(Plan, NestedLoopsArePlannedUpToALimit) {
+    EXPECT_LE(make_plan(nest_of_loops(300)).steps.size(), 2u);
+    for (int depth : {600, 2000}) {
+        try {
+            make_plan(nest_of_loops(depth));
+            FAIL() << "planned";
+        } catch (const Error& e) {
+            EXPECT_NE(std::string(e.what()).find("nest more than 512 levels deep"), std::string::npos) << e.what();
+        }
+    }
+}
+
+TEST(Plan, ConstantsAreKeptOnce) {
+    const Plan p = plan_of({Type(f64, {3})}, [](ir::Builder& b, const Values& v) {
+        Values out;
+        for (int i = 0; i < 8; ++i) {
+            std::vector<std::byte> bytes(24);
+            const double number = i % 4 + 1.0;
+            for (int k = 0; k < 3; ++k) std::memcpy(bytes.data() + 8 * k, &number, 8);
+            if (i % 2 != 0) bytes[16] = std::byte{1}; // no splat
+            out.push_back(v[0] + ops::constant(b, ir::Literal::dense(Type(f64, {3}), std::move(bytes))));
+        }
+        return out;
+    });
+    for (std::size_t i = 0; i < p.constants.size(); ++i)
+        for (std::size_t k = 0; k < i; ++k) EXPECT_FALSE(p.constants[i] == p.constants[k]);
 }
 
 TEST(Plan, EmptyArraysNeedNoSteps) {
