@@ -61,6 +61,7 @@ T from_bits(std::uint64_t bits) {
 /// to, copied and asked `defined()`.
 class Array {
 public:
+    /// Holds nothing yet.
     Array() = default;
     /// A rank-0 array of the number's own dtype (`Array(2.0)` is f64, `Array(0)` is i32).
     template <Number E>
@@ -90,6 +91,7 @@ public:
     [[nodiscard]] std::int64_t shape(int axis, std::source_location location = std::source_location::current()) const;
     /// Number of axes.
     [[nodiscard]] int ndim(std::source_location location = std::source_location::current()) const;
+    /// The same as ndim.
     [[nodiscard]] int rank(std::source_location location = std::source_location::current()) const { return ndim(location); }
     /// Number of elements.
     [[nodiscard]] std::int64_t size(std::source_location location = std::source_location::current()) const;

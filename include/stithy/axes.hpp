@@ -17,6 +17,7 @@ struct Axis {
 /// Axes of a reduction: one, several, or (default-made) all of them.
 class Axes {
 public:
+    /// All axes.
     Axes() = default;
     template <detail::PlainInteger T>
     Axes(T axis) : all_(false) {
@@ -29,7 +30,9 @@ public:
     Axes(const std::vector<T>& axes) : all_(false) {
         for (T a : axes) dims_.push_back(static_cast<std::int64_t>(a));
     }
+    /// True for all axes, however many there are.
     [[nodiscard]] bool all() const { return all_; }
+    /// The axes as given, unless `all()`.
     [[nodiscard]] const detail::Dims& dims() const { return dims_; }
 
 private:
@@ -41,6 +44,7 @@ private:
 struct KeepDims {
     bool value = false;
 };
+/// The value to pass.
 inline constexpr KeepDims keepdims{true};
 
 } // namespace stithy

@@ -11,6 +11,7 @@ class Device {
 public:
     enum class Kind : std::uint8_t { cpu, cuda };
 
+    /// "cpu".
     constexpr Device() = default;
     /// Reads a device's name; Error for one that is none.
     Device(std::string_view name, std::source_location location = std::source_location::current());
@@ -18,7 +19,9 @@ public:
     Device(const std::string& name, std::source_location location = std::source_location::current())
         : Device(std::string_view(name), location) {}
 
+    /// CPU or GPU.
     [[nodiscard]] constexpr Kind kind() const { return kind_; }
+    /// Which GPU, from 0.
     [[nodiscard]] constexpr int index() const { return index_; }
     /// "cpu", "cuda:0", ...
     [[nodiscard]] std::string str() const;

@@ -45,7 +45,8 @@ Trace* find_trace(std::span<const Array* const> operands, const char* operation,
 namespace {
 Trace* find_trace(const Operation& operation) {
     Trace* found = innermost_staging();
-    for (const Array& x : operation.operands) found = join_trace(found, x, ir::name(operation.code).data(), operation.location);
+    const char* name = ir::name(operation.code).data(); // NOLINT(bugprone-suspicious-stringview-data-usage): names are literals
+    for (const Array& x : operation.operands) found = join_trace(found, x, name, operation.location);
     return found;
 }
 } // namespace

@@ -10,8 +10,8 @@ namespace stithy::detail {
 using ir::OpCode;
 
 void check_extents(const char* name, DType dtype, const Shape& shape, const Location& at) {
-    const ir::Type type(dtype, shape);
-    if (const std::string fault = ops::fault_of_extents(type); !fault.empty()) fail(name, "the shape of " + type.str() + " " + fault, at);
+    if (const char* fault = ops::fault_of_extents(dtype, shape))
+        fail(name, "the shape of " + ir::Type(dtype, shape).str() + " " + fault, at);
 }
 
 Array reshaped(const Array& x, const Shape& shape, const Location& at) {

@@ -48,19 +48,19 @@ void expect_axes(const InferContext& context, const Dims& axes, std::size_t rank
     }
 }
 
-std::string fault_of_extents(const Type& type) {
+const char* fault_of_extents(DType dtype, const Shape& shape) {
     constexpr std::int64_t limit = std::int64_t{1} << 58; // more cannot be addressed
-    auto bytes = static_cast<std::int64_t>(type.dtype().size());
+    auto bytes = static_cast<std::int64_t>(dtype.size());
     bool too_large = false;
-    for (std::int64_t extent : type.shape()) {
+    for (std::int64_t extent : shape) {
         if (extent < 0) return "has a negative extent";
         too_large = too_large || __builtin_mul_overflow(bytes, std::max<std::int64_t>(extent, 1), &bytes) || bytes >= limit;
     }
-    return too_large ? "is too large" : "";
+    return too_large ? "is too large" : nullptr;
 }
 
 void expect_extents(const InferContext& context, const Type& result) {
-    if (const std::string fault = fault_of_extents(result); !fault.empty()) refuse(context, "the result " + result.str() + " " + fault);
+    if (const char* fault = fault_of_extents(result.dtype(), result.shape())) refuse(context, "the result " + result.str() + " " + fault);
 }
 
 } // namespace stithy::ops

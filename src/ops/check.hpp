@@ -33,7 +33,8 @@ void expect_axis(const InferContext& context, std::int64_t axis, std::size_t ran
 void expect_axes(const InferContext& context, const Dims& axes, std::size_t rank, std::string_view what);
 /// Checks that no extent is negative and that the bytes can be counted.
 void expect_extents(const InferContext& context, const Type& result);
-/// What is wrong with a tensor's extents: one is negative, or there are 2^58 bytes or more (zeros count as ones). Empty when they are fine.
-std::string fault_of_extents(const Type& type);
+/// What is wrong with the extents of a tensor: one is negative, or there are 2^58 bytes or more (zeros count as ones). Null when they are
+/// fine.
+const char* fault_of_extents(DType dtype, const Shape& shape);
 
 } // namespace stithy::ops

@@ -111,6 +111,7 @@ std::vector<Array> push_forward(const char* name, const std::vector<Array>& inpu
                                 const std::source_location& location) {
     check_inputs(name, inputs, location);
     std::vector<ir::Type> types;
+    types.reserve(inputs.size());
     for (const Array& x : inputs) types.push_back(node(x).type());
     check_like(name, "tangent", tangents, types, location);
     auto trace = make_ref<ForwardTrace>(name);

@@ -260,6 +260,7 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
     }
     const std::vector<ir::Type> types = types_of(arguments, name, location);
     std::vector<Body> bodies;
+    bodies.reserve(count);
     for (std::size_t k = 0; k < count; ++k)
         bodies.push_back(trace_body(name, types, location, [&](const Arrays& in) { return branch(k, in); }));
     const std::vector<ir::Type> first = types_of(bodies[0].results, name, location);
@@ -274,6 +275,7 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
     }
     const Arrays captures = united(bodies);
     std::vector<ir::FunctionPtr> regions;
+    regions.reserve(count);
     for (Body& b : bodies) regions.push_back(b.trace->finish(b.results, types.size(), captures));
     Arrays operands{is_predicate ? index.array() : clamped_selector(index.array(), last, location)};
     operands.insert(operands.end(), arguments.begin(), arguments.end());

@@ -39,6 +39,7 @@ Checked without_checks(const ir::Function& main) {
     Checked program;
     ir::Builder builder(main.name());
     std::vector<ir::ValueId> values, outputs;
+    values.reserve(main.value_count());
     for (std::size_t i = 0; i < main.parameter_count(); ++i) values.push_back(builder.parameter(main.type(static_cast<ir::ValueId>(i))));
     for (const ir::Op& op : main.ops()) {
         ir::Op copy = op;

@@ -64,6 +64,7 @@ private:
     void step(const ir::Op& op) {
         if (op.code == ir::OpCode::tuple) {
             Piece tuple;
+            tuple.members.reserve(op.operands.size());
             for (ir::ValueId v : op.operands) tuple.members.push_back(values_[v]);
             values_.push_back(std::move(tuple));
             return;

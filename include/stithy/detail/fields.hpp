@@ -64,19 +64,11 @@ constexpr bool has_c_array() {
 /// Number of fields of an aggregate class; 0 when it has none, a base class, a C array, or more than 32.
 template <class T>
 constexpr std::size_t field_count() {
-    if constexpr (!std::is_aggregate_v<T> || !std::is_class_v<T>)
-        return 0;
-    else if constexpr (has_base<T>)
-        return 0;
-    else {
+    if constexpr (std::is_aggregate_v<T> && std::is_class_v<T> && !has_base<T>) {
         constexpr std::size_t n = count_values<T>();
-        if constexpr (n == 0)
-            return 0;
-        else if constexpr (has_c_array<T, n>())
-            return 0;
-        else
-            return n;
+        if constexpr (n != 0 && !has_c_array<T, n>()) return n;
     }
+    return 0;
 }
 
 /// Calls f with each field of an aggregate, in order.
