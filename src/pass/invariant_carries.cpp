@@ -36,6 +36,7 @@ class SettleInvariants final : public Rewriter {
         }
         if (!any(settled)) return false;
         std::vector<std::size_t> order; // of parameters
+        order.reserve(body.parameter_count());
         for (std::size_t p = 0; p < first; ++p) order.push_back(p);
         for (bool now : {true, false})
             for (std::size_t i = 0; i < carries; ++i)

@@ -25,7 +25,7 @@ public:
         if (length < 1 || length > small) return;
         known_[0] = Affine{1, 0};
         for (std::size_t p = 1; p < constants.size(); ++p)
-            if (constants[p]) known_[p] = Affine{0, *constants[p]};
+            if (const auto& number = constants[p]) known_[p] = Affine{0, *number};
         for (const Op& op : body.ops()) {
             if (op.result_count != 1) continue;
             const Type& type = body.type(op.first_result);
@@ -223,12 +223,10 @@ private:
         for (const Op& op : body_.ops()) {
             ops::LocationScope scope(op.location);
             const bool of_sliced = !op.operands.empty() && op.operands[0] < sliced_.size() && sliced_[op.operands[0]];
-            if (of_sliced && op.code == OpCode::dynamic_slice) {
-                table[op.first_result] = reshaped(table[op.operands[0]], body_.type(op.first_result).shape());
-            } else if (of_sliced) {
-                table[op.first_result] = reshaped(table[op.operands[1]], row_type(body_.type(op.first_result)).shape());
-            } else if (op.code == OpCode::reshape) {
-                table[op.first_result] = reshaped(table[op.operands[0]], body_.type(op.first_result).shape());
+            const bool writes = of_sliced && op.code == OpCode::dynamic_update_slice;
+            if (of_sliced || op.code == OpCode::reshape) {
+                const Type& type = body_.type(op.first_result);
+                table[op.first_result] = reshaped(table[op.operands[writes ? 1 : 0]], (writes ? row_type(type) : type).shape());
             } else {
                 const Values out = copy_op(b, body_, op, lookup(op.operands, table));
                 for (std::uint32_t r = 0; r < op.result_count; ++r) table[op.result(r)] = out[r];

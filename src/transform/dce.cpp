@@ -135,6 +135,7 @@ private:
         for (std::size_t i = 0; i < op.operands.size(); ++i)
             if (i < first || used[i]) operands.push_back(table_[op.operands[i]]);
         std::vector<FunctionPtr> regions;
+        regions.reserve(op.regions.size());
         const Mask captured(used.begin() + static_cast<std::ptrdiff_t>(first), used.end());
         for (const FunctionPtr& region : op.regions) regions.push_back(shrink(*region, captured, needed));
         const std::vector<Type> types = regions[0]->result_types();
