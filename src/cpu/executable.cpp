@@ -69,7 +69,9 @@ struct Executable::Impl {
         allocate_outputs(e, inputs, reusable, outputs);
         for (std::uint32_t i = 0; i < step.buffer_count; ++i) {
             const plan::Memory& m = plan.buffers[plan.step_buffers[i]];
-            const BufferRef& b = m.source == Source::input ? inputs[m.index] : m.source == Source::result ? outputs[m.index] : e.constants_[m.index];
+            const BufferRef& b = m.source == Source::input    ? inputs[m.index]
+                                 : m.source == Source::result ? outputs[m.index]
+                                                              : e.constants_[m.index];
             pointers[i] = b->data();
         }
         runtime::Runtime runtime = runtime::make_runtime();
@@ -101,9 +103,12 @@ struct Executable::Impl {
     static void share_outputs(const Executable& e, Inputs inputs, Outputs outputs) {
         for (std::size_t r = 0; r < outputs.size(); ++r) {
             const plan::ResultSource& source = e.plan_.result_sources[r];
-            if (source.kind == Result::input) outputs[r] = inputs[source.index];
-            else if (source.kind == Result::constant) outputs[r] = e.constants_[source.index];
-            else if (source.kind == Result::result) outputs[r] = outputs[source.index];
+            if (source.kind == Result::input)
+                outputs[r] = inputs[source.index];
+            else if (source.kind == Result::constant)
+                outputs[r] = e.constants_[source.index];
+            else if (source.kind == Result::result)
+                outputs[r] = outputs[source.index];
         }
     }
 
@@ -175,7 +180,8 @@ struct Executable::Impl {
                 const std::int32_t donor = e.donor_[r];
                 if (donor >= 0 && given[static_cast<std::size_t>(donor)] && inputs[static_cast<std::size_t>(donor)]->exclusive())
                     result.adopt(std::move(inputs[static_cast<std::size_t>(donor)]));
-                else result.materialize();
+                else
+                    result.materialize();
                 out[r] = result.data();
             }
             walk(e, in.data(), out.data(), location_);
@@ -187,7 +193,8 @@ struct Executable::Impl {
     };
 
     /// Queues the call. `mine`: the inputs may be moved from where they are given away.
-    static void queue(const Executable& e, Inputs inputs, BufferRef* mine, const Reusable& reusable, Outputs outputs, const Location& location) {
+    static void queue(const Executable& e, Inputs inputs, BufferRef* mine, const Reusable& reusable, Outputs outputs,
+                      const Location& location) {
         auto task = std::make_unique<CallTask>(e, location);
         task->given.resize(inputs.size());
         for (std::size_t r = 0; r < outputs.size(); ++r) {
@@ -200,15 +207,19 @@ struct Executable::Impl {
         task->inputs.reserve(inputs.size());
         for (std::size_t i = 0; i < inputs.size(); ++i) {
             task->given[i] = reusable[i];
-            if (mine && reusable[i]) task->inputs.push_back(std::move(mine[i]));
-            else task->inputs.push_back(inputs[i]);
+            if (mine && reusable[i])
+                task->inputs.push_back(std::move(mine[i]));
+            else
+                task->inputs.push_back(inputs[i]);
         }
         task->bytes_held += static_cast<std::uint64_t>(e.plan_.arena_bytes);
         runtime::cpu_queue().submit(std::move(task));
     }
 
-    static void call(const Executable& e, Inputs inputs, BufferRef* mine, const Reusable& reusable, Outputs outputs, const Location& location) {
-        internal_check(inputs.size() == e.plan_.inputs.size() && outputs.size() == e.plan_.results.size(), "a call with a wrong number of arguments");
+    static void call(const Executable& e, Inputs inputs, BufferRef* mine, const Reusable& reusable, Outputs outputs,
+                     const Location& location) {
+        internal_check(inputs.size() == e.plan_.inputs.size() && outputs.size() == e.plan_.results.size(),
+                       "a call with a wrong number of arguments");
         if (e.single_ && run_single(e, inputs, reusable, outputs, location)) return;
         if (e.plan_.steps.empty()) {
             allocate_outputs(e, inputs, Reusable(0), outputs); // of no elements
@@ -243,7 +254,8 @@ Executable::Executable(plan::Plan plan) : plan_(std::move(plan)) {
         donor_[d.result] = static_cast<std::int32_t>(d.input);
         promised[d.input] = true;
     }
-    single_ = plan_.steps.size() == 1 && plan_.steps[0].kind == plan::Step::Kind::nest && plan_.arena_bytes == 0 && plan_.estimate_us >= 0 &&
+    single_ = plan_.steps.size() == 1 && plan_.steps[0].kind == plan::Step::Kind::nest && plan_.arena_bytes == 0 &&
+              plan_.estimate_us >= 0 &&
               std::all_of(plan_.result_sources.begin(), plan_.result_sources.end(), [](const auto& s) { return s.kind == Result::made; });
     for (const plan::BufferId b : plan_.step_buffers) single_ = single_ && plan_.buffers[b].source != Source::arena;
 }

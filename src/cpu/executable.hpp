@@ -43,12 +43,14 @@ public:
     /// Plans and compiles. Throws Error for what is not supported.
     static Ref<Executable> make(const ir::FunctionPtr& function, const CompileOptions& options = {});
 
-    /// Computes outputs[r] (set to new handles) from inputs. Bit i of `reusable` says that the caller gives its handle of input i away: it may be moved
-    /// from, and its memory serves a result when nobody else holds it. Runs at once when that is quick and the inputs are ready, else queues: outputs
-    /// are then pending. Throws Error before any input is moved from; failures of the computation itself live in the outputs.
+    /// Computes outputs[r] (set to new handles) from inputs. Bit i of `reusable` says that the caller gives its handle of input i away: it
+    /// may be moved from, and its memory serves a result when nobody else holds it. Runs at once when that is quick and the inputs are
+    /// ready, else queues: outputs are then pending. Throws Error before any input is moved from; failures of the computation itself live
+    /// in the outputs.
     void call(std::span<BufferRef> inputs, Reusable reusable, std::span<BufferRef> outputs, const Location& location = Location()) const;
     /// The same; the caller keeps its handles, and an input is reused when the caller's handle is the only one and marked.
-    void call(std::span<const BufferRef> inputs, Reusable reusable, std::span<BufferRef> outputs, const Location& location = Location()) const;
+    void call(std::span<const BufferRef> inputs, Reusable reusable, std::span<BufferRef> outputs,
+              const Location& location = Location()) const;
 
     [[nodiscard]] const std::vector<ir::Type>& input_types() const { return plan_.inputs; }
     [[nodiscard]] const std::vector<ir::Type>& result_types() const { return plan_.results; }
@@ -61,9 +63,9 @@ private:
     plan::Plan plan_;
     std::vector<runtime::NativeFunction> code_; ///< one per step; null for copies
     std::vector<BufferRef> constants_;
-    std::vector<std::int32_t> donor_;           ///< input that result r may take over, or -1
+    std::vector<std::int32_t> donor_; ///< input that result r may take over, or -1
     int threads_ = 0;
-    bool single_ = false;                       ///< one nest whose buffers are inputs and results: the quick way
+    bool single_ = false; ///< one nest whose buffers are inputs and results: the quick way
 };
 
 } // namespace stithy::cpu

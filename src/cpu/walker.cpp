@@ -22,8 +22,10 @@ void raise_status(const runtime::NativeRecord& record, std::int32_t status, cons
     fail("run", why, line);
 }
 
-std::int32_t run_nest(const plan::Step& step, runtime::NativeFunction code, runtime::Runtime& runtime, void* const* buffers, const std::int64_t* params) {
-    if (step.parallel && step.estimate_us >= least_parallel_us) return runtime.table->parallel_for(&runtime, code, buffers, params, step.units, step.grain);
+std::int32_t run_nest(const plan::Step& step, runtime::NativeFunction code, runtime::Runtime& runtime, void* const* buffers,
+                      const std::int64_t* params) {
+    if (step.parallel && step.estimate_us >= least_parallel_us)
+        return runtime.table->parallel_for(&runtime, code, buffers, params, step.units, step.grain);
     return code(&runtime, buffers, params, 0, step.units);
 }
 

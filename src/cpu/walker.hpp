@@ -14,6 +14,7 @@ void run_steps(const plan::Plan& plan, std::span<const runtime::NativeFunction> 
 [[noreturn]] void raise_status(const runtime::NativeRecord& record, std::int32_t status, const plan::Step& step, const Location& location);
 
 /// One nest over all of its units, by several threads when it is long.
-std::int32_t run_nest(const plan::Step& step, runtime::NativeFunction code, runtime::Runtime& runtime, void* const* buffers, const std::int64_t* params);
+std::int32_t run_nest(const plan::Step& step, runtime::NativeFunction code, runtime::Runtime& runtime, void* const* buffers,
+                      const std::int64_t* params);
 
 } // namespace stithy::cpu

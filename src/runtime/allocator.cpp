@@ -15,7 +15,7 @@ namespace {
 
 [[noreturn]] void out_of_memory(std::size_t bytes) {
     throw OutOfMemory("out of memory: " + std::to_string(bytes) + " bytes were asked for with " + std::to_string(counted_bytes()) +
-                " in use, of " + std::to_string(memory_limit()) + " that this process may use");
+                      " in use, of " + std::to_string(memory_limit()) + " that this process may use");
 }
 
 [[gnu::noinline]] void* take_large(std::size_t bytes, std::size_t counted) noexcept {

@@ -3,7 +3,8 @@
 
 namespace stithy::runtime {
 
-/// Memory for standard containers from the process's pool, so that making one program after another touches no fresh pages. Not counted as arrays are.
+/// Memory for standard containers from the process's pool, so that making one program after another touches no fresh pages. Not counted as
+/// arrays are.
 template <class T>
 struct PoolAllocator {
     using value_type = T;

@@ -37,9 +37,12 @@ inline ir::Literal sample(const ir::Type& type, std::uint32_t seed) {
     const std::size_t size = type.dtype().size();
     for (std::int64_t i = 0; i < type.elements(); ++i) {
         std::uint64_t bits = 0;
-        if (type.dtype().is_floating()) bits = ir::bits_of(type.dtype(), std::uniform_real_distribution<double>(-2, 2)(random));
-        else if (type.dtype().is_bool()) bits = random() & 1u;
-        else bits = ir::bits_of(type.dtype(), static_cast<int>(random() % 9) + 1);
+        if (type.dtype().is_floating())
+            bits = ir::bits_of(type.dtype(), std::uniform_real_distribution<double>(-2, 2)(random));
+        else if (type.dtype().is_bool())
+            bits = random() & 1u;
+        else
+            bits = ir::bits_of(type.dtype(), static_cast<int>(random() % 9) + 1);
         std::memcpy(bytes.data() + static_cast<std::size_t>(i) * size, &bits, size);
     }
     return ir::Literal::dense(type, std::move(bytes));
@@ -64,17 +67,20 @@ inline std::vector<ir::Literal> run(const cpu::Executable& e, const std::vector<
     return results;
 }
 
-inline void expect_close(const std::vector<ir::Literal>& got, const std::vector<ir::Literal>& expected, double tolerance, const std::string& note) {
+inline void expect_close(const std::vector<ir::Literal>& got, const std::vector<ir::Literal>& expected, double tolerance,
+                         const std::string& note) {
     ASSERT_EQ(got.size(), expected.size()) << note;
     for (std::size_t r = 0; r < got.size(); ++r) {
-        ASSERT_TRUE(got[r].type() == expected[r].type().as_tensor()) << note << got[r].type().str() << " against " << expected[r].type().str();
+        ASSERT_TRUE(got[r].type() == expected[r].type().as_tensor())
+            << note << got[r].type().str() << " against " << expected[r].type().str();
         const DType dtype = got[r].type().dtype();
         const double scale = dtype == f32 ? 2e-5 : tolerance;
         int shown = 0;
         for (std::int64_t i = 0; i < got[r].type().elements() && shown < 4; ++i) {
             if (!dtype.is_floating()) {
                 if (got[r].element_bits(i) != expected[r].element_bits(i)) {
-                    ADD_FAILURE() << note << "result " << r << " element " << i << ": " << got[r].element_as_int(i) << " not " << expected[r].element_as_int(i);
+                    ADD_FAILURE() << note << "result " << r << " element " << i << ": " << got[r].element_as_int(i) << " not "
+                                  << expected[r].element_as_int(i);
                     ++shown;
                 }
                 continue;
@@ -113,7 +119,8 @@ inline void check(const ir::FunctionPtr& f, const std::vector<ir::Literal>& argu
 inline void check(const std::vector<ir::Type>& parameters, const Build& build, double tolerance = 1e-12) {
     const ir::FunctionPtr f = function_of(parameters, build);
     std::vector<ir::Literal> arguments;
-    for (std::size_t i = 0; i < parameters.size(); ++i) arguments.push_back(sample(parameters[i].as_tensor(), static_cast<std::uint32_t>(i + 1)));
+    for (std::size_t i = 0; i < parameters.size(); ++i)
+        arguments.push_back(sample(parameters[i].as_tensor(), static_cast<std::uint32_t>(i + 1)));
     check(f, arguments, tolerance);
 }
 

@@ -75,8 +75,8 @@ TEST(ExecutableCall, FailedInputsFailTheResults) {
 
 TEST(ExecutableCall, BitsDoNotDependOnThreads) {
     const auto f = function_of({Type(f32, {300000}), Type(f32, {400, 500})}, [](ir::Builder&, const Values& x) {
-        return Values{ops::reduce_sum(ops::exp(x[0]) * x[0], dims({0})), ops::reduce_sum(ops::sin(x[1]), dims({1})), ops::reduce_sum(x[1], dims({0})),
-                      ops::tanh(x[0])};
+        return Values{ops::reduce_sum(ops::exp(x[0]) * x[0], dims({0})), ops::reduce_sum(ops::sin(x[1]), dims({1})),
+                      ops::reduce_sum(x[1], dims({0})), ops::tanh(x[0])};
     });
     const std::vector<ir::Literal> arguments{sample(Type(f32, {300000}), 1), sample(Type(f32, {400, 500}), 2)};
     std::vector<std::vector<ir::Literal>> results;

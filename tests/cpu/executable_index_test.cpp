@@ -78,7 +78,8 @@ TEST(ExecutableIndex, Gathers) {
         windows.index_vector_dim = 1;
         windows.slice_sizes = dims({2, 3});
         const std::vector<Value> a{x[0], x[1]}, c{x[0], x[2]};
-        return Values{ops::emit1(b, OpCode::gather, a, ir::make_attr(rows)) * 2.0, ops::emit1(b, OpCode::gather, c, ir::make_attr(windows))};
+        return Values{ops::emit1(b, OpCode::gather, a, ir::make_attr(rows)) * 2.0,
+                      ops::emit1(b, OpCode::gather, c, ir::make_attr(windows))};
     });
 }
 
@@ -101,28 +102,41 @@ TEST(ExecutableIndex, Scatters) {
 }
 
 TEST(ExecutableIndex, Products) {
-    for (const auto& [m, k, n] : {std::array<std::int64_t, 3>{1, 1, 1}, {2, 3, 4}, {1, 40, 30}, {30, 40, 1}, {17, 33, 29}, {5, 0, 3}, {0, 3, 2}, {1, 300, 1}}) {
+    for (const auto& [m, k, n] :
+         {std::array<std::int64_t, 3>{1, 1, 1}, {2, 3, 4}, {1, 40, 30}, {30, 40, 1}, {17, 33, 29}, {5, 0, 3}, {0, 3, 2}, {1, 300, 1}}) {
         for (const DType dtype : {f64, f32, i32}) {
-            check({Type(dtype, {m, k}), Type(dtype, {k, n}), Type(dtype, {k, m}), Type(dtype, {n, k})}, [&](ir::Builder&, const Values& x) {
-                ir::DotAttr plain = dot({}, {}, {1}, {0}), lt = dot({}, {}, {0}, {0}), rt = dot({}, {}, {1}, {1}), both = dot({}, {}, {0}, {1});
-                return Values{ops::dot_general(x[0], x[1], plain), ops::dot_general(x[2], x[1], lt), ops::dot_general(x[0], x[3], rt),
-                              ops::dot_general(x[2], x[3], both)};
-            }, 1e-11);
+            check(
+                {Type(dtype, {m, k}), Type(dtype, {k, n}), Type(dtype, {k, m}), Type(dtype, {n, k})},
+                [&](ir::Builder&, const Values& x) {
+                    ir::DotAttr plain = dot({}, {}, {1}, {0}), lt = dot({}, {}, {0}, {0}), rt = dot({}, {}, {1}, {1}),
+                                both = dot({}, {}, {0}, {1});
+                    return Values{ops::dot_general(x[0], x[1], plain), ops::dot_general(x[2], x[1], lt), ops::dot_general(x[0], x[3], rt),
+                                  ops::dot_general(x[2], x[3], both)};
+                },
+                1e-11);
             if (HasFailure()) return;
         }
     }
-    check({Type(f64, {3, 8, 9}), Type(f64, {3, 9, 7}), Type(f64, {9, 3, 7})}, [](ir::Builder&, const Values& x) {
-        return Values{ops::dot_general(x[0], x[1], dot({0}, {0}, {2}, {1})), ops::dot_general(x[0], x[2], dot({0}, {1}, {2}, {0})),
-                      ops::dot_general(x[0], x[1], dot({}, {}, {0, 2}, {0, 1}))};
-    }, 1e-11);
+    check(
+        {Type(f64, {3, 8, 9}), Type(f64, {3, 9, 7}), Type(f64, {9, 3, 7})},
+        [](ir::Builder&, const Values& x) {
+            return Values{ops::dot_general(x[0], x[1], dot({0}, {0}, {2}, {1})), ops::dot_general(x[0], x[2], dot({0}, {1}, {2}, {0})),
+                          ops::dot_general(x[0], x[1], dot({}, {}, {0, 2}, {0, 1}))};
+        },
+        1e-11);
 }
 
 TEST(ExecutableIndex, AttentionLayouts) {
-    check({Type(f64, {2, 9, 3, 8}), Type(f64, {2, 7, 3, 8}), Type(f64, {2, 3, 9, 7})}, [](ir::Builder&, const Values& x) {
-        return Values{ops::dot_general(x[0], x[1], dot({0, 2}, {0, 2}, {3}, {3})), ops::dot_general(x[2], x[1], dot({0, 1}, {0, 2}, {3}, {1})),
-                      ops::dot_general(x[0], x[1], dot({2, 0}, {2, 0}, {3}, {3}))};
-    }, 1e-11);
-    check({Type(i32, {5, 40}), Type(i32, {40, 30})}, [](ir::Builder&, const Values& x) { return Values{ops::dot_general(x[0], x[1], dot({}, {}, {1}, {0}))}; });
+    check(
+        {Type(f64, {2, 9, 3, 8}), Type(f64, {2, 7, 3, 8}), Type(f64, {2, 3, 9, 7})},
+        [](ir::Builder&, const Values& x) {
+            return Values{ops::dot_general(x[0], x[1], dot({0, 2}, {0, 2}, {3}, {3})),
+                          ops::dot_general(x[2], x[1], dot({0, 1}, {0, 2}, {3}, {1})),
+                          ops::dot_general(x[0], x[1], dot({2, 0}, {2, 0}, {3}, {3}))};
+        },
+        1e-11);
+    check({Type(i32, {5, 40}), Type(i32, {40, 30})},
+          [](ir::Builder&, const Values& x) { return Values{ops::dot_general(x[0], x[1], dot({}, {}, {1}, {0}))}; });
 }
 
 } // namespace

@@ -20,7 +20,8 @@ struct Groups {
 };
 
 /// A counted loop; the body's parameter types follow from the operands.
-Values loop(ir::Builder& b, std::int64_t length, const Groups& g, std::int64_t ys, const Build& body, bool reverse = false, Value trips = {}) {
+Values loop(ir::Builder& b, std::int64_t length, const Groups& g, std::int64_t ys, const Build& body, bool reverse = false,
+            Value trips = {}) {
     ir::LoopAttr attr;
     attr.invariants = static_cast<std::int64_t>(g.invariants.size());
     attr.carries = static_cast<std::int64_t>(g.carries.size());
@@ -59,14 +60,17 @@ TEST(ExecutableLoop, ScalarRecurrence) {
 TEST(ExecutableLoop, VectorsSwapAndStack) {
     for (const std::int64_t n : {1, 2, 5})
         for (const std::int64_t size : {3, 20})
-            check({Type(f64, {size}), Type(f64, {size}), Type(f64, {size, size}), Type(f64, {n, size})}, [&](ir::Builder& b, const Values& x) {
-                const Values r = loop(b, n, {{x[2]}, {x[0], x[1]}, {}, {x[3]}}, 2, [](ir::Builder&, const Values& p) {
-                    const Value v = p[3] + ops::dot_general(p[1], p[2], {{}, {}, dims({1}), dims({0})}) * 0.1;
-                    const Value q = ops::tanh(p[2] + v * 0.1 + p[4]);
-                    return Values{q, v, q, ops::reduce_sum(v, dims({0}))};
-                });
-                return Values{r[0], r[1], r[2], r[3], x[0]};
-            }, 1e-10);
+            check(
+                {Type(f64, {size}), Type(f64, {size}), Type(f64, {size, size}), Type(f64, {n, size})},
+                [&](ir::Builder& b, const Values& x) {
+                    const Values r = loop(b, n, {{x[2]}, {x[0], x[1]}, {}, {x[3]}}, 2, [](ir::Builder&, const Values& p) {
+                        const Value v = p[3] + ops::dot_general(p[1], p[2], {{}, {}, dims({1}), dims({0})}) * 0.1;
+                        const Value q = ops::tanh(p[2] + v * 0.1 + p[4]);
+                        return Values{q, v, q, ops::reduce_sum(v, dims({0}))};
+                    });
+                    return Values{r[0], r[1], r[2], r[3], x[0]};
+                },
+                1e-10);
 }
 
 TEST(ExecutableLoop, CarriesChangePlaces) {
@@ -82,12 +86,15 @@ TEST(ExecutableLoop, CarriesChangePlaces) {
 TEST(ExecutableLoop, UpdatesInPlaceAndBackwards) {
     check({Type(f64, {9, 4}), Type(f64, {9, 4})}, [&](ir::Builder& b, const Values& x) {
         const Value acc = ops::accumulator_add(ops::accumulator_zeros(b, Type(f64, {9, 4})), x[1]);
-        Values r = loop(b, 9, {{}, {x[0]}, {acc}, {x[1]}}, 0, [](ir::Builder& c, const Values& p) {
-            const std::vector<Value> at{p[0], ops::scalar(c, i64, 0)};
-            const Value row = ops::dynamic_slice(p[1], at, dims({1, 4}));
-            const Value next = ops::dynamic_update_slice(p[1], ops::exp(row * -0.1) + ops::reshape(p[3], {1, 4}), at);
-            return Values{next, ops::accumulator_add_at(p[2], row * 2.0, at)};
-        }, true);
+        Values r = loop(
+            b, 9, {{}, {x[0]}, {acc}, {x[1]}}, 0,
+            [](ir::Builder& c, const Values& p) {
+                const std::vector<Value> at{p[0], ops::scalar(c, i64, 0)};
+                const Value row = ops::dynamic_slice(p[1], at, dims({1, 4}));
+                const Value next = ops::dynamic_update_slice(p[1], ops::exp(row * -0.1) + ops::reshape(p[3], {1, 4}), at);
+                return Values{next, ops::accumulator_add_at(p[2], row * 2.0, at)};
+            },
+            true);
         r[1] = ops::freeze(r[1]);
         return r;
     });
@@ -96,9 +103,11 @@ TEST(ExecutableLoop, UpdatesInPlaceAndBackwards) {
 TEST(ExecutableLoop, SmallMatricesInRegisters) {
     check({Type(f64, {2, 2}), Type(f64, {2, 2}), Type(f64, {6})}, [&](ir::Builder& b, const Values& x) {
         return loop(b, 6, {{x[0]}, {x[1]}, {}, {x[2]}}, 1, [](ir::Builder&, const Values& p) {
-            const Value m = ops::dot_general(ops::dot_general(p[1], p[2], {{}, {}, dims({1}), dims({0})}), p[1], {{}, {}, dims({1}), dims({1})});
+            const Value m =
+                ops::dot_general(ops::dot_general(p[1], p[2], {{}, {}, dims({1}), dims({0})}), p[1], {{}, {}, dims({1}), dims({1})});
             const Value c = ops::slice(m, dims({0, 1}), dims({2, 2}));
-            const Value n = m * 0.1 + ops::broadcast_in_dim(p[3], {2, 2}, {}) - ops::dot_general(c, c, {{}, {}, dims({1}), dims({1})}) * 0.01;
+            const Value n =
+                m * 0.1 + ops::broadcast_in_dim(p[3], {2, 2}, {}) - ops::dot_general(c, c, {{}, {}, dims({1}), dims({1})}) * 0.01;
             return Values{n, ops::reduce_sum(n, dims({0, 1}))};
         });
     });
@@ -106,7 +115,8 @@ TEST(ExecutableLoop, SmallMatricesInRegisters) {
 
 TEST(ExecutableLoop, TripCountFromData) {
     check({Type(f64, {50}), Type(i64, {})}, [&](ir::Builder& b, const Values& x) {
-        return loop(b, 0, {{}, {x[0]}, {}, {}}, 0, [](ir::Builder&, const Values& p) { return Values{ops::sin(p[1])}; }, false, x[1] + x[1]);
+        return loop(
+            b, 0, {{}, {x[0]}, {}, {}}, 0, [](ir::Builder&, const Values& p) { return Values{ops::sin(p[1])}; }, false, x[1] + x[1]);
     });
 }
 
@@ -154,7 +164,8 @@ TEST(ExecutableLoop, BranchesUpdateWhatTheyCapture) {
                 return Values{ops::dynamic_update_slice(second, ops::slice(second, dims({3}), dims({6})), at), q[0] * 0.1};
             });
             const auto no = region(captured, [](ir::Builder&, const Values& q) { return Values{q[0], q[2]}; });
-            const std::vector<Value> operands{ops::compare(ops::remainder(p[0], ops::scalar(c, i64, 3)), ops::scalar(c, i64, 1), ir::Direction::eq), p[1], p[0], p[2]};
+            const std::vector<Value> operands{
+                ops::compare(ops::remainder(p[0], ops::scalar(c, i64, 3)), ops::scalar(c, i64, 1), ir::Direction::eq), p[1], p[0], p[2]};
             return emitted(c, OpCode::if_, operands, nullptr, {yes, no});
         });
     });
@@ -166,7 +177,8 @@ TEST(ExecutableLoop, CasesAndTopLevelBranches) {
             const std::vector<Type> types{Type(f64, {5}), Type(f64, {})};
             const auto a = region(types, [](ir::Builder&, const Values& p) { return Values{p[0] * 2.0, p[1]}; });
             const auto c = region(types, [](ir::Builder&, const Values& p) { return Values{p[0], ops::reduce_sum(p[0], dims({0}))}; });
-            const auto d = region(types, [](ir::Builder&, const Values& p) { return Values{ops::broadcast_in_dim(p[1], {5}, {}), p[1] - 1.0}; });
+            const auto d =
+                region(types, [](ir::Builder&, const Values& p) { return Values{ops::broadcast_in_dim(p[1], {5}, {}), p[1] - 1.0}; });
             const std::vector<Value> operands{x[0], x[1], x[2]};
             return emitted(b, OpCode::case_, operands, nullptr, {a, c, d});
         });

@@ -175,8 +175,10 @@ private:
             if (below(2)) return r;
             Dims kept;
             for (std::size_t d = 0, k = 0; d < rank; ++d)
-                if (k < axes.size() && axes[k] == static_cast<std::int64_t>(d)) ++k;
-                else kept.push_back(static_cast<std::int64_t>(d));
+                if (k < axes.size() && axes[k] == static_cast<std::int64_t>(d))
+                    ++k;
+                else
+                    kept.push_back(static_cast<std::int64_t>(d));
             return x - ops::broadcast_in_dim(r, s, kept);
         }
         case 14: {

@@ -19,13 +19,15 @@ Value softmax(Value x, std::int64_t axis) {
 }
 
 TEST(ExecutableReduce, EveryShapeAndAxis) {
-    for (const Shape& s : {Shape{7}, Shape{1000}, Shape{40, 3}, Shape{3, 40}, Shape{33, 70}, Shape{4, 5, 6}, Shape{1, 9, 1}, Shape{0, 3}, Shape{3, 0}}) {
+    for (const Shape& s :
+         {Shape{7}, Shape{1000}, Shape{40, 3}, Shape{3, 40}, Shape{33, 70}, Shape{4, 5, 6}, Shape{1, 9, 1}, Shape{0, 3}, Shape{3, 0}}) {
         for (unsigned mask = 1; mask < (1u << s.rank()); ++mask) {
             Dims axes;
             for (std::size_t i = 0; i < s.rank(); ++i)
                 if (mask >> i & 1) axes.push_back(static_cast<std::int64_t>(i));
             check({Type(f64, s), Type(i32, s)}, [&](ir::Builder&, const Values& x) {
-                return Values{ops::reduce_sum(x[0] * x[0], axes) + 1.0, ops::reduce(OpCode::maximum, x[0], axes), ops::reduce(OpCode::minimum, x[1], axes)};
+                return Values{ops::reduce_sum(x[0] * x[0], axes) + 1.0, ops::reduce(OpCode::maximum, x[0], axes),
+                              ops::reduce(OpCode::minimum, x[1], axes)};
             });
             if (HasFailure()) return;
         }
@@ -33,7 +35,9 @@ TEST(ExecutableReduce, EveryShapeAndAxis) {
 }
 
 TEST(ExecutableReduce, LongOnesInBlocks) {
-    check({Type(f64, {100003})}, [](ir::Builder&, const Values& x) { return Values{ops::sqrt(ops::reduce_sum(x[0] * x[0], dims({0})))}; }, 1e-10);
+    check(
+        {Type(f64, {100003})}, [](ir::Builder&, const Values& x) { return Values{ops::sqrt(ops::reduce_sum(x[0] * x[0], dims({0})))}; },
+        1e-10);
     check({Type(f32, {70000, 3})}, [](ir::Builder&, const Values& x) { return Values{ops::reduce(OpCode::maximum, x[0], dims({0}))}; });
     check({Type(f64, {3, 70000})}, [](ir::Builder&, const Values& x) { return Values{ops::reduce_sum(ops::exp(x[0]), dims({1}))}; }, 1e-10);
     check({Type(f64, {300, 700})}, [](ir::Builder&, const Values& x) { return Values{ops::reduce_sum(x[0], dims({0})) * 2.0}; }, 1e-10);
@@ -82,14 +86,16 @@ TEST(ExecutableReduce, PairwiseDistances) {
 
 TEST(ExecutableReduce, GeneralReducerOfSeveralOperands) {
     ir::Builder r("argmax");
-    Value a(r, r.parameter(Type(f64, {}))), ia(r, r.parameter(Type(i32, {}))), e(r, r.parameter(Type(f64, {}))), ie(r, r.parameter(Type(i32, {})));
+    Value a(r, r.parameter(Type(f64, {}))), ia(r, r.parameter(Type(i32, {}))), e(r, r.parameter(Type(f64, {}))),
+        ie(r, r.parameter(Type(i32, {})));
     const Value take = ops::compare(e, a, ir::Direction::gt);
     const Value best = ops::select(take, e, a), where = ops::select(take, ie, ia);
     const ir::FunctionPtr region = r.finish({best.id(), where.id()});
     for (const Shape& s : {Shape{50}, Shape{20, 30}, Shape{30, 4}})
         for (std::int64_t axis = 0; axis < static_cast<std::int64_t>(s.rank()); ++axis)
             check({Type(f64, s)}, [&](ir::Builder& b, const Values& x) {
-                const std::vector<Value> operands{x[0], ops::iota(b, Type(i32, s), axis), ops::scalar(b, f64, -100), ops::scalar(b, i32, -1)};
+                const std::vector<Value> operands{x[0], ops::iota(b, Type(i32, s), axis), ops::scalar(b, f64, -100),
+                                                  ops::scalar(b, i32, -1)};
                 const ops::Values both = ops::emit(b, OpCode::reduce, operands, ir::make_attr(ir::DimsAttr{Dims(1, axis)}), {region});
                 return Values{both[0], both[1]};
             });

@@ -6,7 +6,6 @@
 namespace stithy::cpu {
 
 using ir::OpCode;
-using plan::Code;
 using plan::no_nest_value;
 
 namespace {
@@ -106,7 +105,7 @@ void Emitter::gather(const Total& total, int lanes) {
 /// In the body of a main loop: after each 16 steps what the lanes have summed goes to a second level, so that errors grow with the square
 /// root of the length at most. `done`: iterations before this step.
 void Emitter::gather_totals(NestValue loop, LLVMValueRef done, int lanes) {
-    constexpr int steps = 16;
+    constexpr std::int64_t steps = 16;
     std::vector<const Total*> mine;
     for (const Total& t : totals_)
         if (t.loop == loop && t.gathered) mine.push_back(&t);

@@ -36,7 +36,8 @@ void copy_memory(Writer& w, const ir::Type& type, NestValue from, NestValue to) 
     if (type.elements() == 0 || from == to) return;
     const bool small = is_small(type);
     const NestValue zero = w.b.fixed_int(0);
-    const NestValue i = small ? w.b.loop(LoopKind::unrolled, zero, w.b.fixed_int(type.elements())) : w.b.loop(LoopKind::vector, zero, w.number(type.elements()));
+    const NestValue i = small ? w.b.loop(LoopKind::unrolled, zero, w.b.fixed_int(type.elements()))
+                              : w.b.loop(LoopKind::vector, zero, w.number(type.elements()));
     w.b.store(type.dtype(), to, i, w.b.load(type.dtype(), from, i));
     w.b.end();
 }
@@ -79,8 +80,10 @@ BodyScope::Where BodyScope::where(std::size_t r) const {
 
 void BodyScope::set_parameter(std::size_t p, NestValue value) {
     const auto v = static_cast<ValueId>(p);
-    if (registers[v]) scalars_[v] = value;
-    else if (memory.block_of[v] != no_block) pointers_[memory.block_of[v]] = value;
+    if (registers[v])
+        scalars_[v] = value;
+    else if (memory.block_of[v] != no_block)
+        pointers_[memory.block_of[v]] = value;
 }
 
 void BodyScope::set_result_pointer(std::size_t r, NestValue pointer) {
@@ -116,7 +119,8 @@ NestValue BodyScope::pointer_or_local(Writer& w, ValueId v) {
 NestValue BodyScope::scalar(Writer& w, ValueId v) {
     const ValueId owner = fused.owner(v);
     if (registers[owner]) {
-        if (scalars_[owner] == no_nest_value && constant_of(owner)) return w.literal(function.type(owner).dtype(), constant_of(owner)->bits());
+        if (scalars_[owner] == no_nest_value && constant_of(owner))
+            return w.literal(function.type(owner).dtype(), constant_of(owner)->bits());
         internal_check(scalars_[owner] != no_nest_value, "a value of a body is not computed yet");
         if (function.type(owner).dtype() == function.type(v).dtype()) return scalars_[owner];
         return w.b.apply(ir::OpCode::bitcast_convert, function.type(v).dtype(), scalars_[owner]);
@@ -132,8 +136,10 @@ const ir::Literal* BodyScope::constant_of(ValueId v) const {
 
 void BodyScope::set_scalar(Writer& w, ValueId v, NestValue value) {
     const ValueId owner = fused.owner(v);
-    if (registers[owner]) scalars_[owner] = value;
-    else w.b.store(function.type(v).dtype(), pointer(w, v), w.b.fixed_int(0), value);
+    if (registers[owner])
+        scalars_[owner] = value;
+    else
+        w.b.store(function.type(v).dtype(), pointer(w, v), w.b.fixed_int(0), value);
 }
 
 } // namespace stithy::plan

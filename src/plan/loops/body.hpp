@@ -11,7 +11,8 @@ struct BodyParts {
     std::vector<bool> registers; ///< per value: one element, kept in a register
 };
 
-/// Values of a region that is written into a larger nest: one-element values in registers, small arrays in the frame, others in scratch memory.
+/// Values of a region that is written into a larger nest: one-element values in registers, small arrays in the frame, others in scratch
+/// memory.
 class BodyScope final : private BodyParts, public Scope {
 public:
     /// `home`: per result, the parameter whose memory it may overwrite (the carry it becomes), or -1.
@@ -76,11 +77,11 @@ public:
 
 private:
     struct State {
-        NestValue variable = no_nest_value;             ///< of a register; or the pointer to the present value
-        NestValue other = no_nest_value;                ///< pointer variable: where the next value goes
+        NestValue variable = no_nest_value;                    ///< of a register; or the pointer to the present value
+        NestValue other = no_nest_value;                       ///< pointer variable: where the next value goes
         NestValue home = no_nest_value, spare = no_nest_value; ///< memory
-        std::int32_t from = -1; ///< the carry whose present value is this one's next
-        std::int32_t to = -1;   ///< the carry whose next value is this one's present
+        std::int32_t from = -1;                                ///< the carry whose present value is this one's next
+        std::int32_t to = -1;                                  ///< the carry whose next value is this one's present
     };
     [[nodiscard]] const ir::Type& type(const Carry& c) const { return outer_.function.type(c.result); }
     [[nodiscard]] bool swaps(const Carry& c) const;

@@ -9,8 +9,8 @@ using ir::OpCode;
 
 namespace {
 
-/// Branches of one operation: one-element results go through variables, others into the operation's memory. A result that every branch makes from the
-/// same captured array by updates starts in the memory of that result (see base_operand).
+/// Branches of one operation: one-element results go through variables, others into the operation's memory. A result that every branch
+/// makes from the same captured array by updates starts in the memory of that result (see base_operand).
 class Branches {
 public:
     Branches(Writer& w, Scope& outer, const ir::Op& op) : w_(w), outer_(outer), op_(op) {}
@@ -57,9 +57,12 @@ private:
             const ir::ValueId v = op_.operands[p + 1];
             const ir::Type& t = outer_.function.type(v);
             const auto home = std::find(homes_.begin(), homes_.end(), static_cast<std::int32_t>(p));
-            if (t.kind() == ir::TypeKind::token) captures_.push_back(no_nest_value);
-            else if (home != homes_.end()) captures_.push_back(memory_[static_cast<std::size_t>(home - homes_.begin())]);
-            else captures_.push_back(t.elements() == 1 ? outer_.scalar(w_, v) : outer_.pointer(w_, v));
+            if (t.kind() == ir::TypeKind::token)
+                captures_.push_back(no_nest_value);
+            else if (home != homes_.end())
+                captures_.push_back(memory_[static_cast<std::size_t>(home - homes_.begin())]);
+            else
+                captures_.push_back(t.elements() == 1 ? outer_.scalar(w_, v) : outer_.pointer(w_, v));
         }
     }
 
@@ -79,8 +82,10 @@ private:
         for (const bool home : {false, true}) // others may still read a captured array that stands in a result's memory
             for (std::uint32_t r = 0; r < op_.result_count; ++r) {
                 if (one(r) || (homes_[r] >= 0) != home) continue;
-                if (spare[r] != no_nest_value) copy_memory(w_, type(r), spare[r], memory_[r]);
-                else if (body.where(r) == BodyScope::Where::elsewhere) copy_memory(w_, type(r), body.result_pointer(w_, r), memory_[r]);
+                if (spare[r] != no_nest_value)
+                    copy_memory(w_, type(r), spare[r], memory_[r]);
+                else if (body.where(r) == BodyScope::Where::elsewhere)
+                    copy_memory(w_, type(r), body.result_pointer(w_, r), memory_[r]);
             }
         return estimate;
     }

@@ -61,7 +61,8 @@ void Carries::enter(BodyScope& region) {
         const Carry& c = carries_[i];
         const State& s = states_[i];
         region.set_parameter(c.parameter, s.variable == no_nest_value ? s.home : b_.get(s.variable));
-        if (&region == &body_ && s.spare != no_nest_value && s.from < 0) region.set_result_pointer(c.body_result, s.other == no_nest_value ? s.spare : b_.get(s.other));
+        if (&region == &body_ && s.spare != no_nest_value && s.from < 0)
+            region.set_result_pointer(c.body_result, s.other == no_nest_value ? s.spare : b_.get(s.other));
     }
 }
 
@@ -103,7 +104,8 @@ void Carries::finish(NestValue) {
     if (parity_ != no_nest_value) {
         b_.if_(b_.compare(ir::Direction::ne, b_.get(parity_), b_.fixed_int(0)));
         for (std::size_t i = 0; i < carries_.size(); ++i)
-            if (states_[i].other != no_nest_value && !moves(states_[i])) copy_memory(w_, type(carries_[i]), states_[i].spare, states_[i].home);
+            if (states_[i].other != no_nest_value && !moves(states_[i]))
+                copy_memory(w_, type(carries_[i]), states_[i].spare, states_[i].home);
         b_.end();
     }
     // Any of those that move may lie in the home of any other.
@@ -114,8 +116,10 @@ void Carries::finish(NestValue) {
     for (std::size_t i = 0; i < carries_.size(); ++i) {
         const Carry& c = carries_[i];
         const State& s = states_[i];
-        if (type(c).elements() == 1) outer_.set_scalar(w_, c.result, b_.get(s.variable));
-        else if (is_small(type(c))) copy_memory(w_, type(c), s.home, outer_.pointer(w_, c.result));
+        if (type(c).elements() == 1)
+            outer_.set_scalar(w_, c.result, b_.get(s.variable));
+        else if (is_small(type(c)))
+            copy_memory(w_, type(c), s.home, outer_.pointer(w_, c.result));
     }
 }
 

@@ -18,7 +18,8 @@ void give_invariant(Writer& w, Scope& outer, BodyScope& body, std::size_t parame
 
 void check_types(const ir::Function& body) {
     for (const ir::Type& t : body.parameter_types())
-        if (t.is_stack() || t.kind() == ir::TypeKind::tuple) fail("loop", "values of type " + t.str() + " are not supported in compiled loops yet");
+        if (t.is_stack() || t.kind() == ir::TypeKind::tuple)
+            fail("loop", "values of type " + t.str() + " are not supported in compiled loops yet");
 }
 
 /// A counted loop: one piece of code, its counter in a register.
@@ -33,7 +34,8 @@ public:
         for (std::size_t i = 0; i < layout_.invariants; ++i)
             give_invariant(w_, outer_, body_, layout_.invariant(i), op_.operands[layout_.operand_of(layout_.invariant(i))]);
         carries_.begin();
-        for (std::size_t i = 0; i < layout_.xs; ++i) outside_.push_back(outer_.pointer_or_local(w_, op_.operands[layout_.operand_of(layout_.x(i))]));
+        for (std::size_t i = 0; i < layout_.xs; ++i)
+            outside_.push_back(outer_.pointer_or_local(w_, op_.operands[layout_.operand_of(layout_.x(i))]));
         for (std::size_t i = 0; i < layout_.ys; ++i) stack(i);
         const NestValue trips = trip_count();
         counter_ = b_.loop(LoopKind::serial, b_.fixed_int(0), trips, attr_.reverse);
@@ -55,7 +57,8 @@ public:
 private:
     static std::vector<std::int32_t> homes(const ir::LoopLayout& layout) {
         std::vector<std::int32_t> home;
-        for (std::size_t i = 0; i < layout.carries + layout.accumulators; ++i) home.push_back(static_cast<std::int32_t>(layout.carry(0) + i));
+        for (std::size_t i = 0; i < layout.carries + layout.accumulators; ++i)
+            home.push_back(static_cast<std::int32_t>(layout.carry(0) + i));
         home.resize(layout.results(), -1);
         return home;
     }
@@ -79,8 +82,10 @@ private:
     void give_slice(std::size_t i) {
         const std::size_t p = layout_.x(i);
         const ir::Type& type = slice_type(p);
-        if (type.elements() == 1) body_.set_parameter(p, b_.load(type.dtype(), outside_[i], counter_));
-        else body_.set_parameter(p, slice_pointer(outside_[i], type));
+        if (type.elements() == 1)
+            body_.set_parameter(p, b_.load(type.dtype(), outside_[i], counter_));
+        else
+            body_.set_parameter(p, slice_pointer(outside_[i], type));
     }
 
     NestValue slice_pointer(NestValue whole, const ir::Type& type) {
