@@ -43,9 +43,22 @@ Array combined(const char* name, Combine how, const Array& old, const Array& val
     return how ? detail::binary(name, *how, {old, at}, {value, at}) : value;
 }
 
+/// The value in the dtype of x. An array must not lose anything by it, as a number must not.
+Array converted(const char* name, const Array& x, const Operand& value) {
+    if (!value.is_number()) {
+        const DType given = detail::node_of(value.array(), name, value.location()).dtype();
+        if (promote(x.dtype(), given) != x.dtype())
+            fail(name,
+                 "an array of " + std::string(given.name()) + " does not fit into one of " + std::string(x.dtype().name()) +
+                     "; convert it with astype",
+                 value.location());
+    }
+    return detail::to_array(value, x.dtype(), name);
+}
+
 /// The value in the dtype of x and the shape of the place, without new axes.
 Array fitted(const char* name, const Array& x, const Selection& s, const Operand& value) {
-    const Array v = detail::to_array(value, x.dtype(), name);
+    const Array v = converted(name, x, value);
     return detail::reshaped(detail::stretch(v, s.shape, name, value.location()), s.plain_shape, value.location());
 }
 
@@ -189,14 +202,14 @@ Array Update::min(const Operand& value) && { return update("at().min", std::move
 Array Update::max(const Operand& value) && { return update("at().max", std::move(x_), indices_, OpCode::maximum, value); }
 
 Array Update::subtract(const Operand& value) && {
-    const Array v = detail::to_array(value, x_.dtype(), "at().subtract");
+    const Array v = converted("at().subtract", x_, value);
     const Array opposite = -Operand(v, value.location());
     return update("at().subtract", std::move(x_), indices_, OpCode::add, {opposite, value.location()});
 }
 
 Array Update::divide(const Operand& value) && {
     if (!x_.dtype().is_floating()) fail("at().divide", "needs a floating dtype, given " + node(x_).type().str(), value.location());
-    const Array v = detail::to_array(value, x_.dtype(), "at().divide");
+    const Array v = converted("at().divide", x_, value);
     const Array inverse = Operand(1.0, value.location()) / Operand(v, value.location());
     return update("at().divide", std::move(x_), indices_, OpCode::multiply, {inverse, value.location()});
 }

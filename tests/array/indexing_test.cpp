@@ -131,3 +131,16 @@ TEST(Updates, OfAMovedArray) {
     expect_parts(message([&] { return x.at(0).set(st::ones({2})); }), {"set", "[2]", "indexing_test.cpp:"});
     expect_parts(message([&] { return st::arange(3).at(0).set(2.5); }), {"2.5", "i32"});
 }
+
+TEST(Updates, ArraysOfAWiderDtypeAreRefused) {
+    const Array i = st::array({1, 2, 3}), u = st::array({1, 2}).astype(st::u8), f = st::array({1.0f, 2.0f});
+    stithy::test::expect_error_here([&] { return i.at(0).set(Array(2.7)); }, {"at().set", "f64", "i32", "astype"});
+    stithy::test::expect_error_here([&] { return i.at(0).multiply(Array(2.5)); }, {"at().multiply", "f64", "i32"});
+    stithy::test::expect_error_here([&] { return u.at(0).add(Array(300)); }, {"at().add", "i32", "u8"});
+    stithy::test::expect_error_here([&] { return f.at(0).set(Array(1e300)); }, {"at().set", "f64", "f32"});
+    stithy::test::expect_error_here([&] { return i.at(0).subtract(Array(1.0)); }, {"at().subtract", "f64", "i32"});
+    stithy::test::expect_error_here([&] { return f.at(0).divide(Array(2.0)); }, {"at().divide", "f64", "f32"});
+    EXPECT_EQ(f.at(0).set(Array(3)).to_vector<float>(), (std::vector<float>{3, 2}));
+    EXPECT_EQ(i.at(0).add(Array(true)).to_vector<int>(), (std::vector<int>{2, 2, 3}));
+    EXPECT_EQ(st::array({1.0, 2.0}).at(1).set(Array(5.0f)).to_vector<double>(), (std::vector<double>{1, 5}));
+}
