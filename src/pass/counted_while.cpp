@@ -163,7 +163,7 @@ class CountWhiles final : public Rewriter {
 ir::FunctionPtr count_whiles(const ir::FunctionPtr& f) { return CountWhiles().run(f); }
 
 ir::FunctionPtr settle_loops(const ir::FunctionPtr& f) {
-    return hoist_invariants(fold_transposes(slices_of_scans(derive_counters(count_whiles(settle_invariants(f))))));
+    return hoist_before_derivative(fold_transposes(slices_of_scans(derive_counters(count_whiles(settle_invariants(f))))));
 }
 
 } // namespace stithy::pass

@@ -24,14 +24,28 @@ bool is_layout(OpCode code) {
 /// Operations that read their operands from memory, into which no layout operation is folded.
 bool reads_memory(OpCode code) { return code == OpCode::dot_general || is_structured(code); }
 
+/// Whether an operation may never end, so that it must not run where the loop makes no step.
+bool may_not_end(const Op& op) {
+    std::vector<const Op*> waiting{&op};
+    while (!waiting.empty()) {
+        const Op* at = waiting.back();
+        waiting.pop_back();
+        if (at->code == OpCode::while_) return true;
+        for (const FunctionPtr& region : at->regions)
+            for (const Op& inner : region->ops())
+                if (!inner.regions.empty()) waiting.push_back(&inner);
+    }
+    return false;
+}
+
 /// Which operations of a body can go, given which parameters are invariant. Layout operations go only when something that goes needs them,
 /// or something that would make them an array in each step.
-Mask movable_ops(const Function& body, const Mask& invariant_parameters) {
+Mask movable_ops(const Function& body, const Mask& invariant_parameters, bool runs) {
     Mask invariant(body.value_count(), false), movable(body.ops().size(), false);
     std::copy(invariant_parameters.begin(), invariant_parameters.end(), invariant.begin());
     for (std::size_t i = 0; i < body.ops().size(); ++i) {
         const Op& op = body.ops()[i];
-        bool all = op.effect == ir::Effect::pure;
+        bool all = op.effect == ir::Effect::pure && (runs || op.regions.empty() || !may_not_end(op));
         for (ValueId v : op.operands) all = all && invariant[v];
         for (std::uint32_t r = 0; r < op.result_count; ++r) all = all && body.type(op.result(r)).is_tensor();
         movable[i] = all;
@@ -60,13 +74,20 @@ Mask movable_ops(const Function& body, const Mask& invariant_parameters) {
 }
 
 class HoistInvariants final : public Rewriter {
+public:
+    /// `only_sure`: only out of loops that are known to make a step.
+    explicit HoistInvariants(bool only_sure) : only_sure_(only_sure) {}
+
+private:
     bool handles(const Op& op) const override { return op.code == OpCode::loop || op.code == OpCode::while_; }
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
         if ((op.code != OpCode::loop && op.code != OpCode::while_) || op.effect != ir::Effect::pure) return false;
-        return hoist(builder, op, operands, types, results);
+        const bool runs = op.code == OpCode::loop && op.get<LoopAttr>().length > 0;
+        return (runs || !only_sure_) && hoist(builder, op, operands, types, results, runs);
     }
 
-    static bool hoist(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) {
+    static bool hoist(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results,
+                      bool runs) {
         const bool is_loop = op.code == OpCode::loop;
         const Function& body = *op.regions.back();
         const std::size_t first = is_loop ? 1 : 0; // first invariant parameter
@@ -74,7 +95,7 @@ class HoistInvariants final : public Rewriter {
         const std::size_t shift = is_loop ? LoopLayout(op.get<LoopAttr>()).trip : 0; // operands before the invariants
         Mask invariant(body.parameter_count(), false);
         for (std::size_t i = 0; i < n; ++i) invariant[first + i] = true;
-        const Mask movable = movable_ops(body, invariant);
+        const Mask movable = movable_ops(body, invariant, runs);
         if (!any(movable)) return false;
 
         // the moved operations, outside
@@ -136,10 +157,13 @@ class HoistInvariants final : public Rewriter {
         results = append_op(builder, op.code, all, std::move(attr), std::move(regions), types, op.location);
         return true;
     }
+
+    bool only_sure_;
 };
 
 } // namespace
 
-ir::FunctionPtr hoist_invariants(const ir::FunctionPtr& f) { return HoistInvariants().run(f); }
+ir::FunctionPtr hoist_invariants(const ir::FunctionPtr& f) { return HoistInvariants(false).run(f); }
+ir::FunctionPtr hoist_before_derivative(const ir::FunctionPtr& f) { return HoistInvariants(true).run(f); }
 
 } // namespace stithy::pass

@@ -248,6 +248,8 @@ private:
                 if (&other == &o || other.part || other.map != o.map || plan_.block_of[v] == no_block || bytes(v) != bytes(o.target)) continue;
                 if (function_.type(v).dtype().size() != function_.type(o.target).dtype().size()) continue;
                 const std::uint8_t written = loops.phase[f_.nodes[f_.resolved(other.node)].local];
+                // A parameter's memory is older than this step: what is computed in place over it still reads it.
+                if (plan_.blocks[plan_.block_of[v]].kind == Block::Kind::parameter) continue;
                 // Only what the last phase writes: a host of a middle phase would stand over the guest before its last reader.
                 if (written <= phase || written + 1 < loops.phases || lives_[plan_.block_of[v]].first != step) continue;
                 // One guest a block: of two spilled values each would read what the other wrote.

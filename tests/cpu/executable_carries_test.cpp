@@ -106,5 +106,41 @@ TEST(ExecutableCarries, AnySources) {
     }
 }
 
+/// e / sum of e over the last axis.
+Value shared(Value e) {
+    const auto last = static_cast<std::int64_t>(e.rank()) - 1;
+    Dims kept;
+    for (std::int64_t d = 0; d < last; ++d) kept.push_back(d);
+    return e / ops::broadcast_in_dim(ops::reduce_sum(e, dims({last})), e.shape(), kept);
+}
+
+TEST(ExecutableCarries, RowsThatAreReadTwiceAndUpdateTheCarry) {
+    const std::vector<std::function<Value(Value)>> bodies{
+        [](Value c) { return c + shared(ops::exp(c)); },
+        [](Value c) { return c * shared(ops::exp(c)); },
+        [](Value c) { return c * 0.5 + shared(ops::tanh(c) + 2.0); },
+        [](Value c) {
+            const Value f = ops::sin(c);
+            return c * (shared(f + 2.0) * 0.1 + f);
+        },
+        [](Value c) { return ops::select(ops::compare(c, 0.0, ir::Direction::gt), shared(ops::exp(c)), c); },
+        [](Value c) { return ops::tanh(c + shared(ops::exp(shared(ops::exp(c))))); },
+    };
+    for (const Shape& shape : {Shape{3}, Shape{100}, Shape{2, 2}, Shape{5, 70}, Shape{1, 9}, Shape{9, 1}, Shape{3, 3000}})
+        for (std::size_t k = 0; k < bodies.size(); ++k)
+            for (std::int64_t n : {1, 2, 3}) {
+                SCOPED_TRACE("body " + std::to_string(k) + ", shape " + shape.str() + ", steps " + std::to_string(n));
+                check({Type(f64, shape)}, [&](ir::Builder& b, const Values& x) {
+                    ir::LoopAttr attr;
+                    attr.carries = 1;
+                    attr.length = n;
+                    const ir::FunctionPtr body = function_of({Type(i64, {}), Type(f64, shape)},
+                                                             [&](ir::Builder&, const Values& p) { return Values{bodies[k](p[1])}; });
+                    const auto out = ops::emit(b, OpCode::loop, x, ir::make_attr(attr), {body});
+                    return Values(out.begin(), out.end());
+                });
+            }
+}
+
 } // namespace
 } // namespace stithy::testing
