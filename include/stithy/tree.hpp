@@ -192,7 +192,12 @@ void visit(T& tree, TreeVisitor& visitor) {
     } else if constexpr (IsTuple<T>::value) {
         std::apply([&](auto&... e) { (visit(e, visitor), ...); }, tree);
     } else {
-        for_each_field(tree, [&](auto& e) { visit(e, visitor); });
+        for_each_field(tree, [&](auto& e) {
+            static_assert(is_tree<std::remove_cvref_t<decltype(e)>>(), "stithy: a member of this struct is not a tree of arrays (arrays, "
+                                                                       "numbers, enums, strings; std::vector, array, tuple, pair, "
+                                                                       "map, optional and plain structs of these)");
+            visit(e, visitor);
+        });
     }
 }
 

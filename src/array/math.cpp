@@ -44,7 +44,10 @@ Array tanh(const Operand& x) { return unary("tanh", OpCode::tanh, x, true); }
 Array sigmoid(const Operand& x) { return unary("sigmoid", OpCode::logistic, x, true); }
 Array logistic(const Operand& x) { return unary("logistic", OpCode::logistic, x, true); }
 
-Array exp2(const Operand& x) { return exp({real(x, "exp2") * Operand(ln2, x.location()), x.location()}); }
+Array exp2(const Operand& x) {
+    const Array r = real(x, "exp2");
+    return pow({detail::constant(ir::Literal::splat(ir::Type(r.dtype(), r.shape()), 2.0), x.location()), x.location()}, {r, x.location()});
+}
 Array log2(const Operand& x) { return Operand(log(x), x.location()) / Operand(ln2, x.location()); }
 Array log10(const Operand& x) { return Operand(log(x), x.location()) / Operand(ln10, x.location()); }
 
@@ -68,25 +71,51 @@ Array acos(const Operand& x) {
     return atan2({rest, at}, {r, at});
 }
 
+namespace {
+/// |x| with slope 1 at 0, for functions whose derivative there is not that of |x|; split at a size from which e^-x does not count.
+struct Split {
+    Array negative, large, small_part, half; ///< x < 0; |x| > 22; |x| or 0; e^(|x|/2) of large ones
+};
+
+Split split_exponent(const Array& r, const Location& at) {
+    Split s;
+    s.negative = Operand(r, at) < Operand(0, at);
+    const Array size = where({s.negative, at}, {-Operand(r, at), at}, {r, at});
+    s.large = Operand(size, at) > Operand(22, at);
+    s.small_part = where({s.large, at}, {0.0, at}, {size, at});
+    s.half = exp({Operand(where({s.large, at}, {size, at}, {0.0, at}), at) * Operand(0.5, at), at});
+    return s;
+}
+
+/// e^|x| / 2 as (h / 2) h, which overflows only where the result does.
+Array large_part(const Split& s, const Location& at) { return Operand(Operand(s.half, at) * Operand(0.5, at), at) * Operand(s.half, at); }
+} // namespace
+
 Array sinh(const Operand& x) {
     const Location& at = x.location();
-    const Array r = real(x, "sinh");
-    // For |x|, with e = expm1(|x|): sinh = (e + e / (e + 1)) / 2 keeps its digits near 0.
-    const Array e = expm1({abs({r, at}), at});
-    const Array ratio = Operand(e, at) / Operand(Operand(e, at) + Operand(1.0, at), at);
-    const Array twice = Operand(e, at) + Operand(where({isinf({e, at}), at}, {1.0, at}, {ratio, at}), at);
-    const Array half = Operand(twice, at) * Operand(0.5, at);
-    return where({Operand(r, at) < Operand(0, at), at}, {-Operand(half, at), at}, {half, at});
+    const Split s = split_exponent(real(x, "sinh"), at);
+    // With e = expm1(|x|): sinh = (e + e / (e + 1)) / 2 keeps its digits near 0.
+    const Array e = expm1({s.small_part, at});
+    const Array twice = Operand(e, at) + Operand(Operand(e, at) / Operand(Operand(e, at) + Operand(1.0, at), at), at);
+    const Array size = where({s.large, at}, {large_part(s, at), at}, {Operand(twice, at) * Operand(0.5, at), at});
+    return where({s.negative, at}, {-Operand(size, at), at}, {size, at});
 }
 
 Array cosh(const Operand& x) {
     const Location& at = x.location();
-    const Array r = real(x, "cosh");
-    const Array e = exp({r, at}), back = exp({-Operand(r, at), at});
-    return Operand(Operand(e, at) + Operand(back, at), at) * Operand(0.5, at);
+    const Split s = split_exponent(real(x, "cosh"), at);
+    // With e = expm1(|x|): cosh = 1 + e^2 / (2 (e + 1)), whose slope keeps its digits near 0.
+    const Array e = expm1({s.small_part, at});
+    const Array above =
+        Operand(Operand(e, at) * Operand(e, at), at) / Operand(Operand(Operand(e, at) + Operand(1.0, at), at) * Operand(2.0, at), at);
+    return where({s.large, at}, {large_part(s, at), at}, {Operand(above, at) + Operand(1.0, at), at});
 }
 
-Array relu(const Operand& x) { return maximum(x, {0, x.location()}); }
+Array relu(const Operand& x) {
+    const Location& at = x.location();
+    const Array r = detail::to_array(x);
+    return where({Operand(r, at) <= Operand(0, at), at}, {0, at}, {r, at}); // the slope at 0 is 0; NaN stays
+}
 
 Array softplus(const Operand& x) {
     const Array r = real(x, "softplus");

@@ -109,22 +109,27 @@ Array power(const Operand& a, const Operand& b) { return pow(a, b); }
 Array hypot(const Operand& a, const Operand& b) {
     const Location& at = a.location();
     const Pair p = meet(a, b, "hypot", true);
-    const Array x = abs({p.a, at}), y = abs({p.b, at});
-    const Array high = maximum({x, at}, {y, at}), low = minimum({x, at}, {y, at});
-    // at 0 and at infinity the quotient is no number: both are their own length
-    const Array plain = logical_or({Operand(high, at) == Operand(0, at), at},
-                                   {Operand(high, at) == Operand(std::numeric_limits<double>::infinity(), at), at});
+    // Sizes and their order by selection, not by abs, maximum and minimum: the formula is smooth where those have kinks.
+    const auto size = [&](const Array& v) { return where({Operand(v, at) < Operand(0, at), at}, {-Operand(v, at), at}, {v, at}); };
+    const Array x = size(p.a), y = size(p.b), less = Operand(x, at) < Operand(y, at);
+    const Array high = where({less, at}, {y, at}, {x, at}), low = where({less, at}, {x, at}, {y, at});
+    const Array infinite = logical_or({isinf({x, at}), at}, {isinf({y, at}), at});
+    // at 0 and at infinity the quotient is no number
+    const Array plain = logical_or({Operand(high, at) == Operand(0, at), at}, {infinite, at});
     const Array ratio = where({plain, at}, {0.0, at}, {Operand(low, at) / Operand(where({plain, at}, {1.0, at}, {high, at}), at), at});
-    return Operand(high, at) * Operand(sqrt({Operand(1.0, at) + Operand(square({ratio, at}), at), at}), at);
+    const Array length = Operand(high, at) * Operand(sqrt({Operand(1.0, at) + Operand(square({ratio, at}), at), at}), at);
+    return abs({where({infinite, at}, {std::numeric_limits<double>::infinity(), at}, {length, at}), at}); // of -0 as well
 }
 
 Array logaddexp(const Operand& a, const Operand& b) {
     const Location& at = a.location();
     const Pair p = meet(a, b, "logaddexp", true);
-    const Array high = maximum({p.a, at}, {p.b, at});
-    const Array difference = Operand(p.a, at) - Operand(p.b, at);
+    const Array difference = Operand(p.a, at) - Operand(p.b, at), less = Operand(difference, at) < Operand(0, at);
+    // Selection, not maximum and abs: the sum of two terms with kinks at equal operands is smooth, and so are its derivatives then.
+    const Array high = where({less, at}, {p.b, at}, {p.a, at});
+    const Array below = where({less, at}, {difference, at}, {-Operand(difference, at), at});
     // Equal infinities have no difference; their sum is themselves.
-    const Array small = log1p({exp({-Operand(abs({difference, at}), at), at}), at});
+    const Array small = log1p({exp({below, at}), at});
     return where({isnan({difference, at}), at}, {Operand(p.a, at) + Operand(p.b, at), at}, {Operand(high, at) + Operand(small, at), at});
 }
 

@@ -70,7 +70,7 @@ Value power_slope(Value x, Value y, double p) {
     return p * power(x, full_like(x, p - 1.0));
 }
 
-/// d(x^p) = p x^(p-1) dx + log(x) x^p dp. The first is 0 at p == 0 for every x, the second is 0 at x == 0. Both are masked before the
+/// d(x^p) = p x^(p-1) dx + log(x) x^p dp. The first is 0 at p == 0 for every x, 0 included, the second is 0 at x == 0. Both are masked before the
 /// operation that would make a NaN as well as after, so that further derivatives stay clean.
 Values jvp_power(const JvpContext& c) {
     const Value x = c.operands[0], p = c.operands[1], y = c.results[0];
@@ -81,7 +81,8 @@ Values jvp_power(const JvpContext& c) {
     }
     Value t;
     if (c.tangents[0]) {
-        const Value constant = compare(p, 0.0, ir::Direction::eq);
+        // only where x^(p-1) is infinite: elsewhere the slope is 0 at p == 0, but its derivative by p is not
+        const Value constant = and_(compare(p, 0.0, ir::Direction::eq), compare(x, 0.0, ir::Direction::eq));
         const Value safe = select(constant, 1.0, p);
         const Value slope = select(constant, 0.0, safe * power(x, safe - 1.0));
         t = c.tangents[0] * slope;
