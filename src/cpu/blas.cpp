@@ -168,6 +168,30 @@ std::int32_t packed_product(const Product<T>& p) {
     return 0;
 }
 
+/// Blocks of fixed size whose sums are added up in f64: the order is fixed by the length, and the error does not grow with it as one long
+/// chain's would.
+template <class T>
+std::int32_t dot_any(Int n, const T* x, const T* y, T* result) {
+    const BlasKernels<T>& kernels = blas_kernels<T>();
+    constexpr Int block = Int{1} << 12, chunk = Int{1} << 15;
+    if (n <= block) {
+        *result = kernels.dot(n, x, y);
+        return 0;
+    }
+    const Scratch<double> parts(pieces(n, chunk));
+    if (parts.get() == nullptr) return runtime::native_out_of_memory;
+    const auto part = [&](Int begin, Int end) {
+        double sum = 0;
+        for (Int i = begin; i < end; i += block) sum += static_cast<double>(kernels.dot(std::min(block, end - i), x + i, y + i));
+        parts.get()[begin / chunk] = sum;
+    };
+    const std::int32_t status = runtime::parallel_for(n, chunk, part);
+    double sum = 0;
+    for (Int i = 0; i < pieces(n, chunk); ++i) sum += parts.get()[i];
+    *result = static_cast<T>(sum);
+    return status;
+}
+
 template <class T>
 std::int32_t gemv_any(bool ta, Int m, Int n, const T* a, Int lda, const T* x, T beta, T* y) {
     const BlasKernels<T>& kernels = blas_kernels<T>();
@@ -177,6 +201,12 @@ std::int32_t gemv_any(bool ta, Int m, Int n, const T* a, Int lda, const T* x, T 
         else
             kernels.gemv(end - begin, n, a + begin * lda, lda, x, beta, y + begin);
     };
+    if (!ta && m == 1) {
+        T sum{0};
+        const std::int32_t status = dot_any(n, a, x, &sum);
+        *y = beta == T{0} ? sum : sum + beta * *y;
+        return status;
+    }
     const Int size = ta ? n : m, other = ta ? m : n;
     if (m * n < vector_parallel) {
         part(0, size);
@@ -262,24 +292,6 @@ std::int32_t ger_any(Int m, Int n, const T* x, const T* y, T beta, T* a, Int lda
     return runtime::parallel_for(m, std::max<Int>(1, vector_parallel / 4 / n), rows);
 }
 
-template <class T>
-std::int32_t dot_any(runtime::Runtime* rt, Int n, const T* x, const T* y, T* result) {
-    const BlasKernels<T>& kernels = blas_kernels<T>();
-    constexpr Int chunk = Int{1} << 16;
-    if (n <= chunk) {
-        *result = kernels.dot(n, x, y);
-        return 0;
-    }
-    const Scratch<T> parts(pieces(n, chunk));
-    if (parts.get() == nullptr) return report(rt, runtime::native_out_of_memory);
-    const auto part = [&](Int begin, Int end) { parts.get()[begin / chunk] = kernels.dot(end - begin, x + begin, y + begin); };
-    const std::int32_t status = runtime::parallel_for(n, chunk, part);
-    T sum{0};
-    for (Int i = 0; i < pieces(n, chunk); ++i) sum += parts.get()[i];
-    *result = sum;
-    return report(rt, status);
-}
-
 } // namespace
 
 std::span<const NativeSymbol> blas_symbols() {
@@ -324,8 +336,8 @@ int32_t stithy_ger_f32(Runtime*, int64_t m, int64_t n, const float* x, const flo
     return stithy::cpu::ger_any(m, n, x, y, beta, a, lda);
 }
 int32_t stithy_dot_f64(Runtime* rt, int64_t n, const double* x, const double* y, double* result) {
-    return stithy::cpu::dot_any(rt, n, x, y, result);
+    return stithy::cpu::report(rt, stithy::cpu::dot_any(n, x, y, result));
 }
 int32_t stithy_dot_f32(Runtime* rt, int64_t n, const float* x, const float* y, float* result) {
-    return stithy::cpu::dot_any(rt, n, x, y, result);
+    return stithy::cpu::report(rt, stithy::cpu::dot_any(n, x, y, result));
 }

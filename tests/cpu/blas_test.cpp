@@ -168,6 +168,17 @@ TEST(Blas, VectorsOfAllLengths) {
     check_vectors<float>(700, 600);
 }
 
+TEST(Blas, LongSumsKeepTheirDigits) {
+    const std::int64_t n = 3'000'000;
+    const std::vector<float> tenth(static_cast<std::size_t>(n), 0.1f), ones(static_cast<std::size_t>(n), 1.0f);
+    const double expected = static_cast<double>(0.1f) * static_cast<double>(n);
+    float dot = 0, product = 2;
+    ASSERT_EQ(stithy_dot_f32(nullptr, n, tenth.data(), ones.data(), &dot), 0);
+    EXPECT_NEAR(dot / expected, 1, 2e-6);
+    ASSERT_EQ(stithy_gemv_f32(nullptr, 0, 1, n, tenth.data(), n, ones.data(), 0.5f, &product), 0);
+    EXPECT_NEAR(product / (expected + 1), 1, 2e-6);
+}
+
 TEST(Blas, LongDotIsSummedInChunks) {
     const std::int64_t n = 200001;
     const auto x = numbers<double>(n, 1), y = numbers<double>(n, 2);
