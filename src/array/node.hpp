@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "ir/literal.hpp"
 #include "ir/type.hpp"
+#include "runtime/allocator.hpp"
 #include "runtime/buffer.hpp"
 #include "runtime/intrusive.hpp"
 #include "stithy/array.hpp"
@@ -26,6 +27,10 @@ public:
 
     ArrayNode(DType dtype, Shape shape, Device device, const Location& location);
     ~ArrayNode();
+
+    /// From the pool: a call with many results makes as many nodes.
+    static void* operator new(std::size_t bytes) { return runtime::allocate_counted(bytes, 0); }
+    static void operator delete(void* node, std::size_t bytes) noexcept { runtime::deallocate_counted(node, bytes, 0); }
 
     [[nodiscard]] DType dtype() const { return dtype_; }
     [[nodiscard]] const Shape& shape() const { return shape_; }
