@@ -1,6 +1,6 @@
 #pragma once
 #include "array/node.hpp"
-#include "base/dims.hpp"
+#include "ops/axes.hpp"
 #include "stithy/axes.hpp"
 
 /// Checks and normalises axes that users give.
@@ -12,7 +12,7 @@ std::int64_t check_axis(const char* name, std::int64_t axis, std::size_t rank, c
 Dims check_axes(const char* name, const Axes& axes, const Array& x, const Location& location);
 /// 0, 1, ..., rank - 1.
 Dims all_axes(std::size_t rank);
-inline bool contains(const Dims& dims, std::int64_t value) { return std::find(dims.begin(), dims.end(), value) != dims.end(); }
+using ops::contains;
 /// The shape without some axes, or with extent 1 in their place.
 Shape without_axes(const Shape& shape, const Dims& axes, bool keep);
 

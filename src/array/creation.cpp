@@ -8,6 +8,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 namespace stithy {
@@ -51,8 +52,11 @@ Array array_of(DType dtype, const Shape& shape, const void* data, std::size_t el
 void fail_ragged(const Location& at) { fail("array", "nested lists of one level have different lengths", at); }
 
 namespace {
-/// start + step * counter of a staged function.
-Array staged_range(DType dtype, std::int64_t count, const ir::Literal& start, const ir::Literal& step, const Location& at) {
+/// start, start + step, ...: staged where operations are, else written by `write`.
+Array ranged(DType dtype, std::int64_t count, const ir::Literal& start, const ir::Literal& step, std::function<void(void*)> write,
+             const Location& at) {
+    check_extents("arange", dtype, Shape({count}), at);
+    if (!innermost_staging()) return make_concrete(dtype, Shape({count}), written_buffer("arange", dtype, count, std::move(write), at), at);
     Array result = iota(dtype, Shape({count}), 0, at);
     if (step.element_as_double(0) != 1) result = Operand(result, at) * Operand(constant(step, at), at);
     if (start.element_as_double(0) != 0) result = Operand(result, at) + Operand(constant(start, at), at);
@@ -65,11 +69,10 @@ Array arange_of(DType dtype, double start, double stop, double step, const Locat
         fail("arange", "the step must not be 0 and no bound NaN", at);
     const double steps = std::max(0.0, std::ceil((stop - start) / step));
     const auto count = steps < 9e18 ? static_cast<std::int64_t>(steps) : std::numeric_limits<std::int64_t>::max();
-    check_extents("arange", dtype, Shape({count}), at);
     const ir::Type one(dtype, Shape());
-    if (innermost_staging()) return staged_range(dtype, count, ir::Literal::splat(one, start), ir::Literal::splat(one, step), at);
-    const auto write = [=](void* data) { write_range(data, dtype, count, start, step); };
-    return make_concrete(dtype, Shape({count}), written_buffer("arange", dtype, count, write, at), at);
+    return ranged(
+        dtype, count, ir::Literal::splat(one, start), ir::Literal::splat(one, step),
+        [=](void* data) { write_range(data, dtype, count, start, step); }, at);
 }
 
 Array arange_of_integers(DType dtype, std::uint64_t start, std::uint64_t stop, std::uint64_t step, const Location& at) {
@@ -84,11 +87,10 @@ Array arange_of_integers(DType dtype, std::uint64_t start, std::uint64_t stop, s
         steps = distance / size + (distance % size != 0 ? 1 : 0);
     }
     const auto count = static_cast<std::int64_t>(std::min(steps, static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())));
-    check_extents("arange", dtype, Shape({count}), at);
     const ir::Type one(dtype, Shape());
-    if (innermost_staging()) return staged_range(dtype, count, ir::Literal::splat_bits(one, start), ir::Literal::splat_bits(one, step), at);
-    const auto write = [=](void* data) { write_integers(data, dtype, count, start, step); };
-    return make_concrete(dtype, Shape({count}), written_buffer("arange", dtype, count, write, at), at);
+    return ranged(
+        dtype, count, ir::Literal::splat_bits(one, start), ir::Literal::splat_bits(one, step),
+        [=](void* data) { write_integers(data, dtype, count, start, step); }, at);
 }
 } // namespace detail
 

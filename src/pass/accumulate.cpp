@@ -12,11 +12,8 @@ namespace {
 /// Finds `accumulator_add(a, freeze(chain))` where the chain of additions and loops begins with accumulator_zeros after `a` is there.
 class Join {
 public:
-    explicit Join(const Function& f) : f_(f), into_(f.value_count()), uses_(f.value_count(), 0) {
+    explicit Join(const Function& f) : f_(f), into_(f.value_count()), uses_(count_uses(f)) {
         std::iota(into_.begin(), into_.end(), ValueId{0});
-        for (const Op& op : f.ops())
-            for (ValueId v : op.operands) ++uses_[v];
-        for (ValueId v : f.results()) ++uses_[v];
         for (const Op& op : f.ops())
             if (op.code == OpCode::accumulator_add) try_join(op);
     }

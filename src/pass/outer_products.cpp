@@ -55,10 +55,7 @@ std::optional<Outer> factors_of(const Function& body, const Op& product) {
 }
 
 std::vector<Outer> find_outers(const Function& body, const LoopLayout& layout) {
-    std::vector<std::int32_t> uses(body.value_count(), 0);
-    for (const Op& op : body.ops())
-        for (ValueId v : op.operands) ++uses[v];
-    for (ValueId v : body.results()) ++uses[v];
+    const std::vector<std::uint32_t> uses = count_uses(body);
     std::vector<Outer> found;
     for (std::size_t a = 0; a < layout.accumulators; ++a) {
         // the chain of additions from the result back to the parameter

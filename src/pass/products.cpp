@@ -1,5 +1,6 @@
 #include "pass/products.hpp"
 
+#include "ops/axes.hpp"
 #include "pass/rewrite.hpp"
 
 #include <algorithm>
@@ -9,8 +10,6 @@ namespace stithy::pass {
 
 namespace {
 
-bool holds(const Dims& dims, std::int64_t d) { return std::find(dims.begin(), dims.end(), d) != dims.end(); }
-
 /// One operand of a product: the value and its dimension numbers.
 struct Side {
     Value value;
@@ -19,7 +18,8 @@ struct Side {
     [[nodiscard]] Dims free() const {
         Dims r;
         for (std::size_t d = 0; d < value.rank(); ++d)
-            if (const auto axis = static_cast<std::int64_t>(d); !holds(batch, axis) && !holds(contract, axis)) r.push_back(axis);
+            if (const auto axis = static_cast<std::int64_t>(d); !ops::contains(batch, axis) && !ops::contains(contract, axis))
+                r.push_back(axis);
         return r;
     }
 };
@@ -93,18 +93,14 @@ class FoldTransposes final : public Rewriter {
     bool handles(const Op& op) const override { return op.code == OpCode::dot_general || op.code == OpCode::transpose; }
 
     void enter(const Function& f, std::int64_t) override {
-        Tables& t = open_.emplace_back();
-        t.uses.assign(f.value_count(), 0);
-        for (const Op& op : f.ops())
-            for (ValueId v : op.operands) ++t.uses[v];
-        for (ValueId v : f.results()) ++t.uses[v];
+        uses_ = count_uses(f);
+        single_.clear();
     }
-    void leave() override { open_.pop_back(); }
 
     bool rewrite(Builder& builder, const Op& op, std::span<const Value> operands, std::span<const Type> types, Values& results) override {
         const Value made = op.code == OpCode::transpose ? exchanged(builder, op, types) : folded(builder, op, operands, types);
-        if (op.code == OpCode::dot_general && open_.back().uses[op.first_result] == 1)
-            open_.back().single.push_back(made ? made.id() : static_cast<ValueId>(builder.value_count())); // the value that comes next
+        if (op.code == OpCode::dot_general && uses_[op.first_result] == 1)
+            single_.push_back(made ? made.id() : static_cast<ValueId>(builder.value_count())); // the value that comes next
         if (made) results.push_back(made);
         return static_cast<bool>(made);
     }
@@ -169,8 +165,7 @@ class FoldTransposes final : public Rewriter {
     /// transpose(a b) that only exchanges the rows and the columns, of a product that nobody else reads, is b a.
     Value exchanged(Builder& builder, const Op& op, std::span<const Type> types) const {
         const ValueId source = op.operands[0];
-        const std::vector<ValueId>& single = open_.back().single;
-        if (std::find(single.begin(), single.end(), source) == single.end()) return {};
+        if (!std::binary_search(single_.begin(), single_.end(), source)) return {};
         const Op& dot = *definition(builder, source);
         const auto& dims = dot.get<ir::DotAttr>();
         const Side lhs{Value(builder, dot.operands[0]), dims.lhs_batch, dims.lhs_contract},
@@ -185,11 +180,8 @@ class FoldTransposes final : public Rewriter {
         return product(builder, rhs, lhs, types, op.location);
     }
 
-    struct Tables {
-        std::vector<std::uint32_t> uses; ///< of the values of the function as it was
-        std::vector<ValueId> single;     ///< new products that are read once
-    };
-    std::vector<Tables> open_;
+    std::vector<std::uint32_t> uses_; ///< of the values of the function as it was
+    std::vector<ValueId> single_;     ///< new products that are read once, in the order in which they are made
 };
 
 } // namespace

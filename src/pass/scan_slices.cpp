@@ -174,11 +174,7 @@ private:
     }
 
     void find() {
-        std::vector<std::uint32_t> uses(body_.value_count(), 0);
-        for (const Op& op : body_.ops())
-            for (ValueId v : op.operands) ++uses[v];
-        for (ValueId v : body_.results()) ++uses[v];
-        std::vector<std::uint32_t> reads(body_.parameter_count(), 0); // by slices at the counter
+        const std::vector<std::uint32_t> uses = count_uses(body_);
         bool up = false, down = false;
         for (std::size_t i = 0; i < body_.ops().size(); ++i) {
             const Op& op = body_.ops()[i];
@@ -195,7 +191,6 @@ private:
                 (uses[source] != 1 || uses[op.first_result] != 1 || body_.results()[source - layout_.carry(0)] != op.first_result))
                 continue;
             way_of_op_[i] = way;
-            ++reads[source];
             (way == Way::up ? up : down) = true;
         }
         flip_ = down && !up && layout_.ys == 0 && layout_.xs == 0;

@@ -3,6 +3,7 @@
 #include "array/eager.hpp"
 #include "ops/build.hpp"
 #include "trace/staging.hpp"
+#include "transform/common.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -16,10 +17,7 @@ using ir::OpCode;
 /// Runs a function operation by operation; arrays go when nobody needs them any more. Accumulators are arrays here.
 class Replay {
 public:
-    Replay(const ir::Function& f, Arrays arguments) : f_(f), table_(f.value_count()), uses_(f.value_count(), 0) {
-        for (const ir::Op& op : f.ops())
-            for (ir::ValueId v : op.operands) ++uses_[v];
-        for (ir::ValueId v : f.results()) ++uses_[v];
+    Replay(const ir::Function& f, Arrays arguments) : f_(f), table_(f.value_count()), uses_(transform::count_uses(f)) {
         for (std::size_t p = 0; p < arguments.size(); ++p)
             if (uses_[p] > 0) table_[p] = std::move(arguments[p]);
     }

@@ -18,6 +18,14 @@ std::string memo_key(std::string_view name, const Mask& a, const Mask& b) {
     return key;
 }
 
+std::vector<std::uint32_t> count_uses(const Function& function) {
+    std::vector<std::uint32_t> uses(function.value_count(), 0);
+    for (const Op& op : function.ops())
+        for (ValueId v : op.operands) ++uses[v];
+    for (ValueId v : function.results()) ++uses[v];
+    return uses;
+}
+
 std::vector<ValueId> ids_of(std::span<const Value> values) {
     std::vector<ValueId> ids;
     ids.reserve(values.size());

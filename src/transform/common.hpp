@@ -38,6 +38,8 @@ Value instantiate(Builder& builder, Value v, const Type& type);
 /// The values of `from` (ids of its function) through a table.
 Values lookup(std::span<const ValueId> ids, const Values& table);
 std::vector<ValueId> ids_of(std::span<const Value> values);
+/// How often each value of a function is an operand or a result.
+std::vector<std::uint32_t> count_uses(const Function& function);
 
 /// call, case, if, while, loop.
 bool is_structured(OpCode code);

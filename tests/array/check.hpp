@@ -31,6 +31,13 @@ inline void expect_close(const Array& x, const Shape& shape, const std::vector<d
     }
 }
 
+inline double value(const Array& x) { return x.item<double>(); }
+inline void expect_all_near(const Array& a, const std::vector<double>& expected, double tolerance = 1e-10) {
+    const std::vector<double> got = a.to_vector<double>();
+    ASSERT_EQ(got.size(), expected.size());
+    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], tolerance) << "element " << i;
+}
+
 /// The text of the Error that f throws.
 template <class F>
 std::string message(F f) {

@@ -1,13 +1,6 @@
 // What a jitted function returns is a tree as well.
 // expect first: not a tree of arrays
-#include <stithy/stithy.hpp>
-
-struct Base {
-    stithy::Array weight;
-};
-struct Derived : Base {
-    stithy::Array bias;
-};
+#include "derived.hpp"
 
 int main() {
     auto f = stithy::jit([](stithy::Array x) { return Derived{{x}, x}; });

@@ -1,13 +1,6 @@
 // A struct with a base class inside a struct.
 // expect first: a member of this struct is not a tree of arrays
-#include <stithy/stithy.hpp>
-
-struct Base {
-    stithy::Array weight;
-};
-struct Derived : Base {
-    stithy::Array bias;
-};
+#include "derived.hpp"
 struct Model {
     stithy::Array x;
     Derived d;

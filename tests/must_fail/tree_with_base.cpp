@@ -1,13 +1,6 @@
 // A struct with a base class is no tree of arrays.
 // expect first: not a tree of arrays
-#include <stithy/stithy.hpp>
-
-struct Base {
-    stithy::Array weight;
-};
-struct Derived : Base {
-    stithy::Array bias;
-};
+#include "derived.hpp"
 
 int main() {
     auto f = stithy::jit([](Derived d) { return d.weight + d.bias; });

@@ -1,13 +1,6 @@
 // What vmap batches is a tree.
 // expect first: not a tree of arrays
-#include <stithy/stithy.hpp>
-
-struct Base {
-    stithy::Array weight;
-};
-struct Derived : Base {
-    stithy::Array bias;
-};
+#include "derived.hpp"
 
 int main() {
     const stithy::Array x = stithy::zeros({3});

@@ -4,6 +4,12 @@
 
 namespace stithy::test {
 
+inline Dims dims(std::initializer_list<std::int64_t> list) {
+    Dims out;
+    for (std::int64_t v : list) out.push_back(v);
+    return out;
+}
+
 /// One pass of the list, by name.
 inline FunctionPtr run_pass(std::string_view name, const FunctionPtr& f) {
     for (const pass::Pass& p : pass::passes())

@@ -9,22 +9,16 @@
 namespace stithy::test {
 namespace {
 
-Dims list(std::initializer_list<std::int64_t> values) {
-    Dims d;
-    for (std::int64_t v : values) d.push_back(v);
-    return d;
-}
-
 ir::DotAttr contract(std::initializer_list<std::int64_t> left, std::initializer_list<std::int64_t> right) {
     ir::DotAttr d;
-    d.lhs_contract = list(left);
-    d.rhs_contract = list(right);
+    d.lhs_contract = dims(left);
+    d.rhs_contract = dims(right);
     return d;
 }
 
 TEST(FoldTransposes, OperandsAreReadAsTheyLie) {
     const FunctionPtr f = build(std::vector{Type(f64, {9, 7}), Type(f64, {8, 9})}, [](Builder&, View v) {
-        return Values{ops::dot_general(ops::transpose(v[0], list({1, 0})), ops::transpose(v[1], list({1, 0})), contract({1}, {0}))};
+        return Values{ops::dot_general(ops::transpose(v[0], dims({1, 0})), ops::transpose(v[1], dims({1, 0})), contract({1}, {0}))};
     });
     const FunctionPtr g = run_pass("dce", run_pass("products", f));
     EXPECT_EQ(count_ops(*g, OpCode::transpose), 0u);
@@ -35,8 +29,8 @@ TEST(FoldTransposes, OperandsAreReadAsTheyLie) {
 TEST(FoldTransposes, ATransposedProductExchangesItsOperands) {
     const FunctionPtr f = build(std::vector{Type(f64, {3, 9, 7}), Type(f64, {3, 7, 8})}, [](Builder&, View v) {
         ir::DotAttr d = contract({2}, {1});
-        d.lhs_batch = d.rhs_batch = list({0});
-        return Values{ops::transpose(ops::dot_general(v[0], v[1], d), list({0, 2, 1}))};
+        d.lhs_batch = d.rhs_batch = dims({0});
+        return Values{ops::transpose(ops::dot_general(v[0], v[1], d), dims({0, 2, 1}))};
     });
     const FunctionPtr g = run_pass("dce", run_pass("products", f));
     EXPECT_EQ(count_ops(*g, OpCode::transpose), 0u);
@@ -46,7 +40,7 @@ TEST(FoldTransposes, ATransposedProductExchangesItsOperands) {
 TEST(FoldTransposes, AProductThatOthersReadStays) {
     const FunctionPtr f = build(std::vector{Type(f64, {9, 7}), Type(f64, {7, 9})}, [](Builder&, View v) {
         const Value p = ops::dot_general(v[0], v[1], contract({1}, {0}));
-        return Values{ops::transpose(p, list({1, 0})) + p};
+        return Values{ops::transpose(p, dims({1, 0})) + p};
     });
     const FunctionPtr g = run_pass("products", f);
     EXPECT_EQ(count_ops(*g, OpCode::dot_general), 1u);
@@ -86,10 +80,10 @@ TEST(FoldTransposes, AnyOrderOfAxes) {
 }
 
 /// 40 steps of tanh(r(M) c), r a rearrangement of the invariant M.
-FunctionPtr steps_of(const std::function<Value(Value)>& r, const Shape& shape, const ir::DotAttr& dims) {
+FunctionPtr steps_of(const std::function<Value(Value)>& r, const Shape& shape, const ir::DotAttr& numbers) {
     return build(std::vector{Type(f64, shape), Type(f64, {24})}, [&](Builder& b, View v) {
         return Values{loop(b, 40, {.invariants = {v[0]}, .carries = {v[1]}}, [&](const LoopView& l) {
-            return Values{ops::tanh(ops::reshape(ops::dot_general(r(l.invariants[0]), l.carries[0], dims), Shape{24}))};
+            return Values{ops::tanh(ops::reshape(ops::dot_general(r(l.invariants[0]), l.carries[0], numbers), Shape{24}))};
         })[0]};
     });
 }
@@ -102,9 +96,9 @@ TEST(FoldTransposes, WhatAProductReadsIsLaidOutBeforeTheLoop) {
         ir::DotAttr dims;
     };
     const Case cases[] = {
-        {"transposed", {24, 24}, [](Value m) { return ops::transpose(m, list({1, 0})); }, contract({1}, {0})},
-        {"slice", {30, 25}, [](Value m) { return ops::slice(m, list({3, 1}), list({27, 25})); }, contract({1}, {0})},
-        {"reversed", {24, 24}, [](Value m) { return ops::reverse(m, list({0})); }, contract({1}, {0})},
+        {"transposed", {24, 24}, [](Value m) { return ops::transpose(m, dims({1, 0})); }, contract({1}, {0})},
+        {"slice", {30, 25}, [](Value m) { return ops::slice(m, dims({3, 1}), dims({27, 25})); }, contract({1}, {0})},
+        {"reversed", {24, 24}, [](Value m) { return ops::reverse(m, dims({0})); }, contract({1}, {0})},
         {"axes between", {4, 24, 6}, [](Value m) { return m; }, contract({1}, {0})},
     };
     for (const Case& c : cases) {
@@ -124,8 +118,8 @@ TEST(OuterProducts, ElementwiseOnesBecomeMatrixProductsToo) {
     // c <- tanh(sum over columns of M * c): the cotangent of M is an outer product without a dot_general
     const FunctionPtr f = build(std::vector{Type(f64, {24, 24}), Type(f64, {24})}, [](Builder& b, View v) {
         return Values{loop(b, 64, {.invariants = {v[0]}, .carries = {v[1]}}, [](const LoopView& l) {
-            const Value rows = ops::broadcast_in_dim(l.carries[0], {24, 24}, list({1}));
-            return Values{ops::tanh(ops::reduce(OpCode::add, l.invariants[0] * rows, list({1})))};
+            const Value rows = ops::broadcast_in_dim(l.carries[0], {24, 24}, dims({1}));
+            return Values{ops::tanh(ops::reduce(OpCode::add, l.invariants[0] * rows, dims({1})))};
         })[0]};
     });
     const FunctionPtr back = pullback_of(f, Mask{true, true});

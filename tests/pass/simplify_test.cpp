@@ -15,11 +15,6 @@ std::size_t left(const std::function<Value(Value)>& f, const Type& type = Type(f
     const FunctionPtr g = transform::eliminate_dead(simplified(f, type));
     return g->ops().size();
 }
-Dims dims(std::initializer_list<std::int64_t> list) {
-    Dims out;
-    for (std::int64_t v : list) out.push_back(v);
-    return out;
-}
 
 TEST(Simplify, NeutralOperands) {
     EXPECT_EQ(left([](Value x) { return x * 1.0; }), 0u);

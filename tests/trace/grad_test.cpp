@@ -9,17 +9,12 @@
 
 namespace st = stithy;
 using st::Array;
+using st::test::expect_all_near;
 using st::test::expect_parts;
 using st::test::message;
+using st::test::value;
 
 namespace {
-
-double value(const Array& x) { return x.item<double>(); }
-void expect_all_near(const Array& a, const std::vector<double>& expected, double tolerance = 1e-10) {
-    const std::vector<double> got = a.to_vector<double>();
-    ASSERT_EQ(got.size(), expected.size());
-    for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i], expected[i], tolerance) << "element " << i;
-}
 
 struct Weights {
     Array w, b;

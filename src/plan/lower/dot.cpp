@@ -1,3 +1,4 @@
+#include "ops/axes.hpp"
 #include "plan/lower/operations.hpp"
 
 #include <algorithm>
@@ -28,7 +29,7 @@ std::vector<std::int64_t> strides(const Shape& shape) {
     return s;
 }
 
-bool holds(const Dims& dims, std::size_t d) { return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end(); }
+bool holds(const Dims& dims, std::size_t d) { return ops::contains(dims, static_cast<std::int64_t>(d)); }
 
 /// Axes of extent 1 go; neighbours that every array passes through as one become one.
 std::vector<Loop> merged(const std::vector<Loop>& loops) {

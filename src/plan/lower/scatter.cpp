@@ -1,3 +1,4 @@
+#include "ops/axes.hpp"
 #include "plan/lower/operations.hpp"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ using ir::ValueId;
 
 namespace {
 
-bool holds(const Dims& dims, std::size_t d) { return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end(); }
+bool holds(const Dims& dims, std::size_t d) { return ops::contains(dims, static_cast<std::int64_t>(d)); }
 
 std::vector<std::int64_t> strides(const Shape& shape) {
     std::vector<std::int64_t> s(shape.rank());
