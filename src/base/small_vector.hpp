@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <stdexcept>
 #include <utility>
 
 namespace stithy {
@@ -52,6 +53,10 @@ public:
     [[nodiscard]] const T* data() const { return data_; }
     T& operator[](std::size_t i) { return data_[i]; }
     const T& operator[](std::size_t i) const { return data_[i]; }
+    const T& at(std::size_t i) const {
+        if (i >= size_) throw std::out_of_range("SmallVector::at");
+        return data_[i];
+    }
     [[nodiscard]] T& front() { return data_[0]; }
     [[nodiscard]] const T& front() const { return data_[0]; }
     [[nodiscard]] T& back() { return data_[size_ - 1]; }
@@ -78,6 +83,28 @@ public:
         reserve(size_ + static_cast<std::size_t>(std::distance(first, last)));
         for (; first != last; ++first) emplace_back(*first);
     }
+    template <std::forward_iterator It>
+    void assign(It first, It last) { // the source must not lie inside
+        clear();
+        append(first, last);
+    }
+    /// Inserts before `at`; the source must not lie inside.
+    template <std::forward_iterator It>
+    iterator insert(const_iterator at, It first, It last) {
+        const std::size_t index = static_cast<std::size_t>(at - begin()), old = size_;
+        append(first, last);
+        std::rotate(begin() + index, begin() + old, end());
+        return begin() + index;
+    }
+    iterator insert(const_iterator at, T value) { return insert(at, &value, &value + 1); }
+    iterator erase(const_iterator first, const_iterator last) {
+        T* from = begin() + (first - begin());
+        std::move(begin() + (last - begin()), end(), from);
+        for (auto n = last - first; n > 0; --n) pop_back();
+        return from;
+    }
+    iterator erase(const_iterator at) { return erase(at, at + 1); }
+    friend bool operator==(const SmallVector& a, const SmallVector& b) { return std::equal(a.begin(), a.end(), b.begin(), b.end()); }
     void reserve(std::size_t count) {
         if (count > capacity_) grow(count);
     }

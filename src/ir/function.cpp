@@ -1,5 +1,7 @@
 #include "ir/function.hpp"
 
+#include <algorithm>
+
 namespace stithy::ir {
 
 std::vector<Type> Function::parameter_types() const {
@@ -24,10 +26,11 @@ const std::vector<std::int32_t>& Function::defining_op() const {
     return defining_;
 }
 
-Builder::Builder(std::string name) : function_(std::make_shared<Function>()) {
-    function_->name_ = std::move(name);
-    function_->types_.reserve(16);
-    function_->ops_.reserve(8);
+Builder::Builder(std::string name) : function_(std::make_shared<Function>()) { function_->name_ = std::move(name); }
+
+void Builder::reserve(std::size_t values, std::size_t operations) {
+    function_->types_.reserve(values);
+    function_->ops_.reserve(operations);
 }
 
 ValueId Builder::parameter(Type type, bool linear) {
@@ -36,11 +39,13 @@ ValueId Builder::parameter(Type type, bool linear) {
         function_->linear_.resize(function_->parameter_count_);
         function_->linear_.push_back(linear);
     }
+    if (function_->types_.capacity() == 0) function_->types_.reserve(16);
     function_->types_.push_back(std::move(type));
     return static_cast<ValueId>(function_->parameter_count_++);
 }
 
 ValueId Builder::append(Op op, std::span<const Type> result_types) {
+    if (function_->ops_.capacity() == 0) reserve(std::max<std::size_t>(16, 2 * function_->types_.size()), 8);
     for (ValueId v : op.operands) internal_check(v < function_->types_.size(), "operand that does not exist");
     op.first_result = static_cast<ValueId>(function_->types_.size());
     op.result_count = static_cast<std::uint32_t>(result_types.size());
@@ -53,7 +58,7 @@ ValueId Builder::append(Op op, std::span<const Type> result_types) {
 FunctionPtr Builder::finish(std::vector<ValueId> results) {
     for (ValueId v : results) internal_check(v < function_->types_.size(), "result that does not exist");
     function_->results_ = std::move(results);
-    return std::exchange(function_, std::make_shared<Function>());
+    return std::move(function_);
 }
 
 } // namespace stithy::ir

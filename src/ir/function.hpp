@@ -1,5 +1,6 @@
 #pragma once
 #include "base/error.hpp"
+#include "base/small_vector.hpp"
 #include "ir/attributes.hpp"
 #include "ir/opcode.hpp"
 #include "ir/type.hpp"
@@ -22,6 +23,27 @@ using FunctionPtr = std::shared_ptr<const Function>;
 using ValueId = std::uint32_t;
 inline constexpr ValueId no_value = ~ValueId{0};
 
+/// Operands of an operation: a list of values, the usual few inside the object.
+class Operands : public SmallVector<ValueId, 4> {
+public:
+    using SmallVector::SmallVector;
+    Operands() = default;
+    Operands(std::initializer_list<ValueId> ids) : SmallVector(ids) {}
+    Operands(std::span<const ValueId> ids) : SmallVector(ids.begin(), ids.end()) {}
+    Operands(const std::vector<ValueId>& ids) : SmallVector(ids.begin(), ids.end()) {}
+    operator std::vector<ValueId>() const { return {begin(), end()}; }
+};
+
+/// Regions of an operation; one is the rule.
+class Regions : public SmallVector<FunctionPtr, 1> {
+public:
+    using SmallVector::SmallVector;
+    Regions() = default;
+    Regions(std::initializer_list<FunctionPtr> list) : SmallVector(list) {}
+    Regions(std::span<const FunctionPtr> list) : SmallVector(list.begin(), list.end()) {}
+    Regions(const std::vector<FunctionPtr>& list) : SmallVector(list.begin(), list.end()) {}
+};
+
 enum class Effect : std::uint8_t {
     pure,    ///< may be moved, shared and dropped
     ordered, ///< keeps its place among the ordered operations
@@ -30,25 +52,29 @@ enum class Effect : std::uint8_t {
 /// One operation. Regions are closed Functions: what a body uses from outside is an operand.
 ///
 /// Operand, region and result conventions of the structured operations:
-/// - while (WhileAttr): operands invariants.., carries..; regions condition(invariants.., carries..) -> i1 and body(same) -> carries..; results carries..
-/// - case: operands index (rank-0 i32), captures..; every region takes captures..; the last region serves an index out of range. if: operands predicate, captures..; regions true, false.
+/// - while (WhileAttr): operands invariants.., carries..; regions condition(invariants.., carries..) -> i1 and body(same) -> carries..;
+/// results carries..
+/// - case: operands index (rank-0 i32), captures..; every region takes captures..; the last region serves an index out of range. if:
+/// operands predicate, captures..; regions true, false.
 /// - call (CallAttr): one region, the callee; operands its parameters.
 /// - reduce (DimsAttr): operands inputs.. (N), initial values.. (N); region (accumulated.. N, elements.. N) -> N, all rank 0.
 /// - scatter (ScatterAttr): operands inputs.. (N), indices, updates.. (N); region (current.. N, update.. N) -> N, all rank 0.
 /// - loop (LoopAttr): operands [trip count when length < 0], invariants.., carries.., accumulators.., xs..;
 ///   region (counter i64, invariants.., carries.., accumulators.., slices of xs..) -> (carries.., accumulators.., slices of ys..);
 ///   results carries.., accumulators.., ys.. (each with a leading axis of `length`).
-/// - accumulator_zeros () -> acc; accumulator_add (acc, tensor) -> acc; accumulator_add_at (acc, update, starts..) -> acc: adds at a window that starts
-///   at the clamped starts (dynamic_update_slice's rule); accumulator_scatter_add (acc, indices, updates) (ScatterAttr) -> acc; freeze (acc) -> tensor.
+/// - accumulator_zeros () -> acc; accumulator_add (acc, tensor) -> acc; accumulator_add_at (acc, update, starts..) -> acc: adds at a window
+/// that starts
+///   at the clamped starts (dynamic_update_slice's rule); accumulator_scatter_add (acc, indices, updates) (ScatterAttr) -> acc; freeze
+///   (acc) -> tensor.
 /// - stack_empty () -> stack; stack_push (stack, values..) -> stack; stack_pop (stack) -> stack, values..
 struct Op {
     OpCode code{};
     Effect effect = Effect::pure;
     std::uint32_t result_count = 1;
     ValueId first_result = no_value;
-    std::vector<ValueId> operands;
+    Operands operands;
     AttrPtr attr;
-    std::vector<FunctionPtr> regions;
+    Regions regions;
     Location location;
 
     /// The attribute as its type; a bug when the operation has another.
@@ -76,8 +102,8 @@ public:
     /// Index of the operation that defines each value; -1 for parameters. Computed on first use.
     [[nodiscard]] const std::vector<std::int32_t>& defining_op() const;
 
-    /// Derived objects (transformed functions, plans) memoised on this function: returns the one of `key`, made by `make` on the first request.
-    /// No lock is held while `make` runs; of two racing results the first stays.
+    /// Derived objects (transformed functions, plans) memoised on this function: returns the one of `key`, made by `make` on the first
+    /// request. No lock is held while `make` runs; of two racing results the first stays.
     template <class T>
     std::shared_ptr<const T> memo(const std::string& key, const std::function<std::shared_ptr<const T>()>& make) const;
 
@@ -94,12 +120,15 @@ private:
     mutable std::vector<std::pair<std::string, std::any>> memo_;
 };
 
-/// Makes a Function operation by operation. Operand ids must exist; types are the caller's word (ops::emit infers them), checked by verify().
+/// Makes a Function operation by operation. Operand ids must exist; types are the caller's word (ops::emit infers them), checked by
+/// verify().
 class Builder {
 public:
     explicit Builder(std::string name = "f");
 
     ValueId parameter(Type type, bool linear = false); ///< before the first operation
+    /// Room for this many values and operations.
+    void reserve(std::size_t values, std::size_t operations);
     /// Appends and returns the id of the first result.
     ValueId append(Op op, std::span<const Type> result_types);
     [[nodiscard]] const Type& type(ValueId v) const { return function_->types_[v]; }
@@ -107,7 +136,7 @@ public:
     [[nodiscard]] std::size_t parameter_count() const { return function_->parameter_count_; }
     [[nodiscard]] std::span<const Op> ops() const { return function_->ops_; }
     void set_name(std::string name) { function_->name_ = std::move(name); }
-    /// Ends building; the builder is empty afterwards.
+    /// Ends building: the builder is of no use afterwards.
     FunctionPtr finish(std::vector<ValueId> results);
 
 private:

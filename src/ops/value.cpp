@@ -25,7 +25,7 @@ void bind(Op& op, Builder& builder, std::span<const Value> operands) {
     }
 }
 
-Op make_op(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr&& attr, std::vector<FunctionPtr>&& regions) {
+Op make_op(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr&& attr, ir::Regions&& regions) {
     Op op;
     op.code = code;
     bind(op, builder, operands);
@@ -47,14 +47,14 @@ LocationScope::LocationScope(const Location& location) : previous_(current_locat
 LocationScope::~LocationScope() { current_location = previous_; }
 const Location& LocationScope::current() { return current_location; }
 
-Values emit(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr, std::vector<FunctionPtr> regions,
+Values emit(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr, ir::Regions regions,
             std::span<const Type> declared) {
     std::size_t count = 0;
     const ValueId first = append(builder, make_op(builder, code, operands, std::move(attr), std::move(regions)), declared, count);
     return results_of(builder, first, count);
 }
 
-Value emit1(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr, std::vector<FunctionPtr> regions,
+Value emit1(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr, ir::Regions regions,
             std::span<const Type> declared) {
     std::size_t count = 0;
     const ValueId first = append(builder, make_op(builder, code, operands, std::move(attr), std::move(regions)), declared, count);

@@ -52,10 +52,10 @@ private:
 /// Infers the result types (rules.hpp), appends the operation and returns its results. Throws Error for bad operands.
 /// `declared` are the result types as the caller wants them, for operations whose attributes leave them open (see InferContext); else it
 /// may be empty.
-Values emit(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {},
+Values emit(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, ir::Regions regions = {},
             std::span<const Type> declared = {});
 /// As emit, of one result.
-Value emit1(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, std::vector<FunctionPtr> regions = {},
+Value emit1(Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr, ir::Regions regions = {},
             std::span<const Type> declared = {});
 /// As emit1, of one declared result type.
 Value emit_as(const Type& result, Builder& builder, OpCode code, std::span<const Value> operands, AttrPtr attr = nullptr);
@@ -68,12 +68,12 @@ Values emit_like(Builder& builder, const Op& op, std::span<const Value> operands
 /// results.
 Values inline_call(Builder& builder, const ir::Function& function, std::span<const Value> arguments);
 
-inline Values emit(Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr,
-                   std::vector<FunctionPtr> regions = {}, std::span<const Type> declared = {}) {
+inline Values emit(Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr, ir::Regions regions = {},
+                   std::span<const Type> declared = {}) {
     return emit(builder, code, std::span<const Value>(operands.begin(), operands.size()), std::move(attr), std::move(regions), declared);
 }
-inline Value emit1(Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr,
-                   std::vector<FunctionPtr> regions = {}, std::span<const Type> declared = {}) {
+inline Value emit1(Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr, ir::Regions regions = {},
+                   std::span<const Type> declared = {}) {
     return emit1(builder, code, std::span<const Value>(operands.begin(), operands.size()), std::move(attr), std::move(regions), declared);
 }
 inline Value emit_as(const Type& result, Builder& builder, OpCode code, std::initializer_list<Value> operands, AttrPtr attr = nullptr) {

@@ -44,18 +44,22 @@ public:
     [[nodiscard]] FunctionPtr rebuild() const {
         const Mask live = alive();
         Builder builder(f_.name());
-        Values table(f_.value_count()), operands;
+        builder.reserve(f_.value_count(), f_.ops().size());
+        SmallVector<ValueId, 64> table(f_.value_count());
         for (std::size_t p = 0; p < f_.parameter_count(); ++p)
-            table[p] = Value(builder, builder.parameter(f_.type(static_cast<ValueId>(p)), f_.is_linear(p)));
+            table[p] = builder.parameter(f_.type(static_cast<ValueId>(p)), f_.is_linear(p));
         for (const Op& op : f_.ops()) {
             if (!is_used(op, live)) continue;
-            operands.clear();
-            for (ValueId v : op.operands) operands.push_back(table[into_[v]]);
-            const Values results = copy_op(builder, f_, op, operands);
-            for (std::uint32_t r = 0; r < op.result_count; ++r) table[op.result(r)] = results[r];
+            Op copy = op;
+            for (ValueId& v : copy.operands) v = table[into_[v]];
+            std::span<const Type> types;
+            if (op.result_count > 0) types = types_of(op);
+            const ValueId first = builder.append(std::move(copy), types);
+            for (std::uint32_t r = 0; r < op.result_count; ++r) table[op.result(r)] = first + r;
         }
         std::vector<ValueId> results;
-        for (ValueId v : f_.results()) results.push_back(table[into_[v]].id());
+        results.reserve(f_.results().size());
+        for (ValueId v : f_.results()) results.push_back(table[into_[v]]);
         return builder.finish(std::move(results));
     }
 

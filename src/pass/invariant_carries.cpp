@@ -47,7 +47,7 @@ class SettleInvariants final : public Rewriter {
         if (trip) all.push_back(operands[0]);
         for (std::size_t p : order)
             if (p >= before) all.push_back(operands[trip + p - before]);
-        std::vector<FunctionPtr> regions;
+        ir::Regions regions;
         if (!is_loop) regions.push_back(reordered(*op.regions[0], order, {true}));
         regions.push_back(reordered(body, order, kept));
         std::vector<Type> kept_types;

@@ -120,7 +120,7 @@ private:
         Values all(operands.begin(), operands.begin() + static_cast<std::ptrdiff_t>(shift + n));
         for (ValueId v : new_invariants) all.push_back(outside[v]);
         for (std::size_t i = shift + n; i < operands.size(); ++i) all.push_back(operands[i]);
-        std::vector<FunctionPtr> regions;
+        ir::Regions regions;
         for (std::size_t k = 0; k < op.regions.size(); ++k) {
             const Function& region = *op.regions[k];
             Builder b(region.name());

@@ -4,61 +4,72 @@
 
 namespace stithy::pass {
 
-FunctionPtr Rewriter::run(const FunctionPtr& f, std::int64_t context) {
+FunctionPtr Rewriter::region(const FunctionPtr& f, std::int64_t context) {
+    if (ops::combiner_of(*f)) return f; // of a sum, a maximum and the like: nothing to gain
     for (auto [at, end] = done_.equal_range(f.get()); at != end; ++at)
         if (at->second.context == context) return at->second.after;
-    // regions first, so that tables of passes belong to one function at a time
-    std::vector<std::vector<FunctionPtr>> regions; // by operation; empty when no operation has any
-    bool changed = false;
-    for (std::size_t i = 0; i < f->ops().size(); ++i) {
-        const Op& op = f->ops()[i];
-        if (op.regions.empty() || !into_regions(op)) continue;
-        if (regions.empty()) regions.resize(f->ops().size());
-        for (const FunctionPtr& r : op.regions) {
-            regions[i].push_back(run(r, context_of(op)));
-            changed = changed || regions[i].back() != r;
-        }
-    }
-    const bool quiet = !changed && std::none_of(f->ops().begin(), f->ops().end(), [&](const Op& op) { return handles(op); });
-    FunctionPtr out = complete(quiet ? f : rebuild(f, context, regions, changed));
+    FunctionPtr out = rewritten(f, context);
     done_.emplace(f.get(), Done{f, out, context});
     return out;
 }
 
-FunctionPtr Rewriter::rebuild(const FunctionPtr& f, std::int64_t context, std::vector<std::vector<FunctionPtr>>& regions, bool changed) {
+FunctionPtr Rewriter::rewritten(const FunctionPtr& f, std::int64_t context) {
+    // regions first, so that tables of passes belong to one function at a time
+    std::vector<ir::Regions> regions; // by operation; empty when none changed
+    bool handled = false;
+    const std::span<const Op> ops = f->ops();
+    for (std::size_t i = 0; i < ops.size(); ++i) {
+        const Op& op = ops[i];
+        handled = handled || handles(op);
+        if (op.regions.empty() || !into_regions(op)) continue;
+        for (std::size_t k = 0; k < op.regions.size(); ++k) {
+            FunctionPtr after = region(op.regions[k], context_of(op));
+            if (after == op.regions[k]) continue;
+            if (regions.empty()) regions.resize(ops.size());
+            if (regions[i].empty()) regions[i] = op.regions;
+            regions[i][k] = std::move(after);
+        }
+    }
+    return complete(handled || !regions.empty() ? rebuild(f, context, regions) : f);
+}
+
+FunctionPtr Rewriter::rebuild(const FunctionPtr& f, std::int64_t context, std::vector<ir::Regions>& regions) {
+    bool changed = !regions.empty();
     enter(*f, context);
     Builder builder(f->name());
-    Values table(f->value_count());
-    for (std::size_t p = 0; p < f->parameter_count(); ++p)
-        table[p] = Value(builder, builder.parameter(f->type(static_cast<ValueId>(p)), f->is_linear(p)));
+    builder.reserve(f->value_count() + 4, f->ops().size() + 4);
+    SmallVector<ValueId, 64> table(f->value_count());
+    for (std::size_t p = 0; p < f->parameter_count(); ++p) table[p] = builder.parameter(f->type(static_cast<ValueId>(p)), f->is_linear(p));
     Values operands, results;
     for (std::size_t i = 0; i < f->ops().size(); ++i) {
         Op op = f->ops()[i];
         if (!regions.empty() && !regions[i].empty()) op.regions = std::move(regions[i]);
-        operands.clear();
-        for (ValueId& v : op.operands) {
-            operands.push_back(table[v]);
-            v = table[v].id();
-        }
+        for (ValueId& v : op.operands) v = table[v];
         std::span<const Type> types;
         if (op.result_count > 0) types = {&f->type(op.first_result), op.result_count};
         const ValueId first_old = op.first_result;
         const std::uint32_t n = op.result_count;
-        results.clear();
-        ops::LocationScope scope(op.location);
-        if (handles(op) && rewrite(builder, op, operands, types, results)) {
+        bool done = false;
+        if (handles(op)) {
+            operands.clear();
+            results.clear();
+            for (const ValueId v : op.operands) operands.emplace_back(builder, v);
+            const ops::LocationScope scope(op.location);
+            done = rewrite(builder, op, operands, types, results);
+        }
+        if (done) {
             changed = true;
+            for (std::uint32_t r = 0; r < n; ++r) table[first_old + r] = results[r].id();
         } else {
             const ValueId first = builder.append(std::move(op), types);
-            results.clear();
-            for (std::uint32_t r = 0; r < n; ++r) results.emplace_back(builder, first + r);
+            for (std::uint32_t r = 0; r < n; ++r) table[first_old + r] = first + r;
         }
-        for (std::uint32_t r = 0; r < n; ++r) table[first_old + r] = results[r];
     }
     leave();
     if (!changed) return f;
     std::vector<ValueId> ids;
-    for (ValueId v : f->results()) ids.push_back(table[v].id());
+    ids.reserve(f->results().size());
+    for (ValueId v : f->results()) ids.push_back(table[v]);
     return builder.finish(std::move(ids));
 }
 

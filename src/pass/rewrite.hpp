@@ -13,7 +13,7 @@ public:
     virtual ~Rewriter() = default;
 
     /// The rewritten function; `f` itself when nothing changed.
-    FunctionPtr run(const FunctionPtr& f) { return run(f, 0); }
+    FunctionPtr run(const FunctionPtr& f) { return rewritten(f, 0); }
 
 protected:
     /// Called for each operation after its operands and regions were rewritten. Returns true when it emitted the results itself
@@ -36,8 +36,9 @@ private:
         FunctionPtr before, after; ///< `before` keeps the key alive
         std::int64_t context;
     };
-    FunctionPtr run(const FunctionPtr& f, std::int64_t context);
-    FunctionPtr rebuild(const FunctionPtr& f, std::int64_t context, std::vector<std::vector<FunctionPtr>>& regions, bool changed);
+    FunctionPtr region(const FunctionPtr& f, std::int64_t context);
+    FunctionPtr rewritten(const FunctionPtr& f, std::int64_t context);
+    FunctionPtr rebuild(const FunctionPtr& f, std::int64_t context, std::vector<ir::Regions>& regions);
     std::unordered_multimap<const Function*, Done> done_; ///< regions may be shared
 };
 

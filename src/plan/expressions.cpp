@@ -38,7 +38,8 @@ NestValue LoopEmitter::compute(NodeId n) {
         // Stored in an earlier phase of this row: read back.
         for (std::size_t o = 0; o < g_.outputs.size(); ++o) {
             const Output& output = g_.outputs[o];
-            if (f_.resolved(output.node) == n && !output.accumulate && f_.function->type(output.target).dtype() == f_.function->type(node.value).dtype())
+            if (f_.resolved(output.node) == n && !output.accumulate &&
+                f_.function->type(output.target).dtype() == f_.function->type(node.value).dtype())
                 return b_.load(f_.function->type(output.target).dtype(), scope_.pointer(w_, output.target), index(plan_.output_access[o]));
         }
     }
@@ -47,7 +48,8 @@ NestValue LoopEmitter::compute(NodeId n) {
     case Node::State::literal: return literal_of(op);
     case Node::State::iota: {
         const IndexMap& map = g_.table.maps[node.map];
-        return b_.apply(OpCode::convert, f_.function->type(node.value).dtype(), axis(map.axes[static_cast<std::size_t>(op.get<ir::DimAttr>().dim)]));
+        return b_.apply(OpCode::convert, f_.function->type(node.value).dtype(),
+                        axis(map.axes[static_cast<std::size_t>(op.get<ir::DimAttr>().dim)]));
     }
     case Node::State::pad: return emit_pad(node, op);
     case Node::State::concatenate: return emit_concatenate(node, op);
@@ -71,7 +73,8 @@ NestValue LoopEmitter::load_leaf(const Node& node) {
     return b_.load(type.dtype(), scope_.pointer(w_, node.value), index(plan_.leaf_access[node.local]));
 }
 
-/// In flat code: whether numbers of a value's shape may stand in the code. (A small piece of a large array still has the large one's strides.)
+/// In flat code: whether numbers of a value's shape may stand in the code. (A small piece of a large array still has the large one's
+/// strides.)
 bool LoopEmitter::constant_for(ValueId v) const {
     const ir::Type& type = f_.function->type(v);
     return fixed_ && (is_small(type) || type.elements() == 1);
@@ -83,7 +86,7 @@ NestValue LoopEmitter::index(std::uint32_t id) {
     NestValue sum = no_nest_value;
     const bool constant = constant_for(a.like);
     std::uint32_t part = 0;
-    const auto loops = [&](const std::vector<Merged>& list) {
+    const auto loops = [&](const PoolVector<Merged>& list) {
         for (const Merged& m : list) {
             const std::int64_t factor = a.factors[m.last];
             const std::uint32_t mine = part++;
@@ -160,11 +163,13 @@ NestValue LoopEmitter::emit_pad(const Node& node, const ir::Op& op) {
         if (!check_low && !check_high && !check_step) continue;
         const NestValue at = axis(map.axes[i]);
         if (check_low) both(b_.compare(ir::Direction::ge, at, number(&node, static_cast<std::uint32_t>(3 * i), attr.low[i], constant)));
-        if (check_high || check_step) both(b_.compare(ir::Direction::le, at, number(&node, static_cast<std::uint32_t>(3 * i + 1), last, constant)));
+        if (check_high || check_step)
+            both(b_.compare(ir::Direction::le, at, number(&node, static_cast<std::uint32_t>(3 * i + 1), last, constant)));
         if (check_step) {
             const std::int64_t shift = ((-attr.low[i]) % step + step) % step; // keeps the dividend positive
             const NestValue moved = b_.add(at, number(&node, static_cast<std::uint32_t>(3 * i + 2), shift, constant));
-            const NestValue rest = b_.apply(OpCode::remainder, i64, moved, number(&node, static_cast<std::uint32_t>(500 + i), step, constant));
+            const NestValue rest =
+                b_.apply(OpCode::remainder, i64, moved, number(&node, static_cast<std::uint32_t>(500 + i), step, constant));
             both(b_.compare(ir::Direction::eq, rest, b_.fixed_int(0)));
         }
     }
@@ -181,7 +186,7 @@ NestValue LoopEmitter::emit_concatenate(const Node& node, const ir::Op& op) {
     const auto dim = static_cast<std::size_t>(op.get<ir::DimAttr>().dim);
     const DType dtype = f_.function->type(node.value).dtype();
     const NestValue at = axis(g_.table.maps[node.map].axes[dim]);
-    std::vector<std::size_t> parts;
+    PoolVector<std::size_t> parts;
     for (std::size_t i = 0; i < op.operands.size(); ++i)
         if (f_.function->type(op.operands[i]).elements() != 0) parts.push_back(i);
     if (parts.empty()) return w_.literal(dtype, 0);
@@ -224,8 +229,8 @@ NestValue emit_apply(Writer& w, const ir::Function& function, const ir::Op& op, 
     return w.b.apply(op.code, dtype, operands[0], count > 1 ? operands[1] : no_nest_value, count > 2 ? operands[2] : no_nest_value);
 }
 
-std::vector<NestValue> emit_region(Writer& w, const ir::Function& region, const std::vector<NestValue>& arguments) {
-    std::vector<NestValue> values(region.value_count(), no_nest_value);
+PoolVector<NestValue> emit_region(Writer& w, const ir::Function& region, const PoolVector<NestValue>& arguments) {
+    PoolVector<NestValue> values(region.value_count(), no_nest_value);
     for (std::size_t i = 0; i < arguments.size(); ++i) values[i] = arguments[i];
     for (const ir::Op& op : region.ops()) {
         if (op.code == OpCode::constant) {
@@ -240,19 +245,20 @@ std::vector<NestValue> emit_region(Writer& w, const ir::Function& region, const 
             for (std::uint32_t r = 0; r < op.result_count; ++r) values[op.result(r)] = values[op.operands[r]];
             continue;
         }
-        if (op.code == OpCode::broadcast_in_dim || op.code == OpCode::reshape || op.code == OpCode::transpose || op.code == OpCode::reverse) {
+        if (op.code == OpCode::broadcast_in_dim || op.code == OpCode::reshape || op.code == OpCode::transpose ||
+            op.code == OpCode::reverse) {
             values[op.result()] = values[op.operands[0]]; // of one element
             continue;
         }
         if (op.code == OpCode::reduce || op.code == OpCode::call) { // over no axis: combined with the first value
-            std::vector<NestValue> inner;
+            PoolVector<NestValue> inner;
             if (op.code == OpCode::call) {
                 for (ir::ValueId v : op.operands) inner.push_back(values[v]);
             } else {
                 const std::size_t n = op.operands.size() / 2;
                 for (std::size_t k = 0; k < 2 * n; ++k) inner.push_back(values[op.operands[(k + n) % (2 * n)]]);
             }
-            const std::vector<NestValue> results = emit_region(w, *op.regions[0], inner);
+            const PoolVector<NestValue> results = emit_region(w, *op.regions[0], inner);
             for (std::uint32_t r = 0; r < op.result_count; ++r) values[op.result(r)] = results[r];
             continue;
         }
@@ -262,7 +268,7 @@ std::vector<NestValue> emit_region(Writer& w, const ir::Function& region, const 
         for (std::size_t k = 0; k < op.operands.size() && k < 3; ++k) operands[k] = values[op.operands[k]];
         values[op.result()] = emit_apply(w, region, op, operands);
     }
-    std::vector<NestValue> results;
+    PoolVector<NestValue> results;
     for (ir::ValueId r : region.results()) results.push_back(values[r]);
     return results;
 }

@@ -13,24 +13,24 @@ inline constexpr GroupId no_group = ~GroupId{0};
 /// A value at an index map inside a group: an expression whose operands are nodes too, or a read of a value that is in memory.
 struct Node {
     enum class State : std::uint8_t {
-        open,    ///< only while fusing
-        leaf,    ///< read from memory (or a rank-0 value in a register)
-        apply,   ///< elementwise operation of the operand nodes
-        forward, ///< the same as operand 0 (slices, broadcasts, ... whose work is in the map)
-        literal, ///< splat constant
-        iota,    ///< the index along an axis
-        pad,     ///< operand 0 inside the interior, else operand 1
+        open,        ///< only while fusing
+        leaf,        ///< read from memory (or a rank-0 value in a register)
+        apply,       ///< elementwise operation of the operand nodes
+        forward,     ///< the same as operand 0 (slices, broadcasts, ... whose work is in the map)
+        literal,     ///< splat constant
+        iota,        ///< the index along an axis
+        pad,         ///< operand 0 inside the interior, else operand 1
         concatenate, ///< the operand in whose part the index lies
-        reduce,  ///< operand 0 combined over the group's reduced dimensions, starting with operand 1; a general reduction has N + N operands
+        reduce, ///< operand 0 combined over the group's reduced dimensions, starting with operand 1; a general reduction has N + N operands
     };
     ir::ValueId value = ir::no_value;
     GroupId group = no_group;
     MapId map = 0;
     State state = State::open;
-    std::uint32_t local = 0;        ///< number within the group
-    std::uint8_t copies = 0;        ///< how often the computation was duplicated on the way here
+    std::uint32_t local = 0; ///< number within the group
+    std::uint8_t copies = 0; ///< how often the computation was duplicated on the way here
     std::uint32_t first_operand = 0, operand_count = 0;
-    NodeId next = no_node;          ///< the next request for the same value
+    NodeId next = no_node; ///< the next request for the same value
 };
 
 /// What a group stores: the value of a node at an index of the target value's memory.
@@ -50,32 +50,33 @@ struct Group {
         copy,      ///< copies value `source` into the memory of `target`, before parts of it are overwritten
     };
     Kind kind = Kind::loops;
-    std::int32_t op = -1;           ///< operation: index in Function::ops(); loops: that of the first root, for locations
+    std::int32_t op = -1; ///< operation: index in Function::ops(); loops: that of the first root, for locations
     ir::ValueId source = ir::no_value, target = ir::no_value;
 
-    std::vector<std::int64_t> extents; ///< of the loop dimensions, none of them 1
-    std::vector<bool> reduced;         ///< which of them reductions run over
-    std::uint32_t root_dims = 0;       ///< the first so many form the root domain (map 0)
-    Shape root_shape;                  ///< of the root domain
-    bool flat = true;                  ///< so far only map 0 was used: the domain may be factored otherwise
-    std::int32_t arithmetic = 0;       ///< operations in it
-    std::uint32_t node_count = 0;      ///< with leaves
+    PoolVector<std::int64_t> extents; ///< of the loop dimensions, none of them 1
+    PoolVector<bool> reduced;         ///< which of them reductions run over
+    std::uint32_t root_dims = 0;      ///< the first so many form the root domain (map 0)
+    Shape root_shape;                 ///< of the root domain
+    bool flat = true;                 ///< so far only map 0 was used: the domain may be factored otherwise
+    std::int32_t arithmetic = 0;      ///< operations in it
+    std::uint32_t node_count = 0;     ///< with leaves
     MapTable table;
-    std::vector<NodeId> nodes;         ///< computed here, consumers before producers
-    std::vector<NodeId> reductions;    ///< the reduce nodes among them
-    std::vector<Output> outputs;
+    PoolVector<NodeId> nodes;      ///< computed here, consumers before producers
+    PoolVector<NodeId> reductions; ///< the reduce nodes among them
+    PoolVector<Output> outputs;
 };
 
 /// A function's operations gathered into groups. Groups are numbered from the last to be executed to the first.
 struct Fused {
     const ir::Function* function = nullptr;
-    std::vector<Group> groups;
-    std::vector<Node> nodes;
-    std::vector<NodeId> operands;               ///< of nodes, by Node::first_operand
-    std::vector<ir::ValueId> alias;             ///< the value whose memory (all of it, same bytes) a value shares by definition; itself when none
-    std::vector<bool> stored;                   ///< whether the value has memory (or a register, for rank 0) of its own or by alias
-    /// Values whose memory should be that of a dying operand, per value: dynamic_update_slice's, scatter's and accumulators' results; else no_value.
-    std::vector<ir::ValueId> base;
+    PoolVector<Group> groups;
+    PoolVector<Node> nodes;
+    PoolVector<NodeId> operands;   ///< of nodes, by Node::first_operand
+    PoolVector<ir::ValueId> alias; ///< the value whose memory (all of it, same bytes) a value shares by definition; itself when none
+    PoolVector<bool> stored;       ///< whether the value has memory (or a register, for rank 0) of its own or by alias
+    /// Values whose memory should be that of a dying operand, per value: dynamic_update_slice's, scatter's and accumulators' results; else
+    /// no_value.
+    PoolVector<ir::ValueId> base;
 
     [[nodiscard]] NodeId operand(const Node& node, std::size_t i) const { return operands[node.first_operand + i]; }
     /// Follows `forward` nodes.

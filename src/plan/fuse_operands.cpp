@@ -38,7 +38,8 @@ bool is_identity(const Group& g, const IndexMap& map, const Shape& shape) {
             if (!axis.parts.empty()) return false;
             continue;
         }
-        if (axis.parts.size() != 1 || axis.parts[0].factor != 1 || axis.parts[0].dim != d || d >= g.root_dims || g.extents[d] != shape[i]) return false;
+        if (axis.parts.size() != 1 || axis.parts[0].factor != 1 || axis.parts[0].dim != d || d >= g.root_dims || g.extents[d] != shape[i])
+            return false;
         ++d;
     }
     return d == g.root_dims;
@@ -113,9 +114,10 @@ void Fuser::expand(NodeId n, bool copied) {
     if (moves_only(op.code)) {
         const ValueId x = op.operands[0];
         MapId map = 0;
-        const bool keeps_order = op.code == OpCode::reshape ||
-                                 (op.code == OpCode::broadcast_in_dim && shape(x).elements() == shape(v).elements() && same_without_ones(shape(x), shape(v)) &&
-                                  std::is_sorted(op.get<ir::DimsAttr>().dims.begin(), op.get<ir::DimsAttr>().dims.end()));
+        const bool keeps_order =
+            op.code == OpCode::reshape ||
+            (op.code == OpCode::broadcast_in_dim && shape(x).elements() == shape(v).elements() && same_without_ones(shape(x), shape(v)) &&
+             std::is_sorted(op.get<ir::DimsAttr>().dims.begin(), op.get<ir::DimsAttr>().dims.end()));
         if (node(n).map != 0 || !keeps_order) {
             auto axes = moved(g, op, Fused::axes_of(group(g), node(n).map, shape(v)), copies);
             map = add_map(g, std::move(*axes), shape(x));
@@ -199,12 +201,14 @@ std::optional<IndexMap> Fuser::moved(GroupId g, const ir::Op& op, const IndexMap
 
 IndexMap Fuser::gathered(GroupId g, const ir::Op& op, const IndexMap& map, std::uint8_t copies) {
     const auto& attr = op.get<ir::GatherAttr>();
-    const auto holds = [](const Dims& dims, std::size_t d) { return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end(); };
+    const auto holds = [](const Dims& dims, std::size_t d) {
+        return std::find(dims.begin(), dims.end(), static_cast<std::int64_t>(d)) != dims.end();
+    };
     const Shape from = shape(op.operands[0]), indices = shape(op.operands[1]);
     IndexMap r;
     r.axes.resize(from.rank());
-    std::vector<AxisIndex> batch;
-    std::vector<AxisIndex> offsets;
+    PoolVector<AxisIndex> batch;
+    PoolVector<AxisIndex> offsets;
     for (std::size_t i = 0; i < map.axes.size(); ++i) (holds(attr.offset_dims, i) ? offsets : batch).push_back(map.axes[i]);
     const auto vector_dim = static_cast<std::size_t>(attr.index_vector_dim);
     for (std::size_t k = 0; k < attr.start_index_map.size(); ++k) {
@@ -226,7 +230,8 @@ IndexMap Fuser::gathered(GroupId g, const ir::Op& op, const IndexMap& map, std::
         r.axes[static_cast<std::size_t>(attr.operand_batching_dims[k])] = batch[i < vector_dim ? i : i - 1];
     }
     for (std::size_t d = 0, o = 0; d < from.rank(); ++d)
-        if (!holds(attr.collapsed_slice_dims, d) && !holds(attr.operand_batching_dims, d)) r.axes[d] = sum(group(g).table, r.axes[d], offsets[o++]);
+        if (!holds(attr.collapsed_slice_dims, d) && !holds(attr.operand_batching_dims, d))
+            r.axes[d] = sum(group(g).table, r.axes[d], offsets[o++]);
     return r;
 }
 
@@ -258,7 +263,7 @@ void Fuser::expand_concatenate(NodeId n, const ir::Op& op) {
     const IndexMap axes = Fused::axes_of(group(g), node(n).map, shape(op.result()));
     node(n).map = group(g).table.add(axes);
     std::int64_t start = 0;
-    std::vector<NodeId> parts;
+    PoolVector<NodeId> parts;
     for (ValueId x : op.operands) {
         ++group(g).arithmetic;
         IndexMap at = axes;

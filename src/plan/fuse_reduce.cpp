@@ -11,9 +11,9 @@ using ir::ValueId;
 namespace {
 
 struct ReduceShape {
-    std::vector<std::size_t> kept;         ///< axes of the operand
-    std::vector<std::int64_t> inner;       ///< extents of the reduced axes, without ones
-    std::vector<bool> is_reduced;          ///< per axis of the operand
+    PoolVector<std::size_t> kept;   ///< axes of the operand
+    PoolVector<std::int64_t> inner; ///< extents of the reduced axes, without ones
+    PoolVector<bool> is_reduced;    ///< per axis of the operand
 };
 
 ReduceShape reduce_shape(const ir::Op& op, const Shape& from) {
@@ -21,13 +21,15 @@ ReduceShape reduce_shape(const ir::Op& op, const Shape& from) {
     r.is_reduced.assign(from.rank(), false);
     for (std::int64_t d : op.get<ir::DimsAttr>().dims) r.is_reduced[static_cast<std::size_t>(d)] = true;
     for (std::size_t i = 0; i < from.rank(); ++i) {
-        if (!r.is_reduced[i]) r.kept.push_back(i);
-        else if (from[i] != 1) r.inner.push_back(from[i]);
+        if (!r.is_reduced[i])
+            r.kept.push_back(i);
+        else if (from[i] != 1)
+            r.inner.push_back(from[i]);
     }
     return r;
 }
 
-std::int64_t product(const std::vector<std::int64_t>& extents) {
+std::int64_t product(const PoolVector<std::int64_t>& extents) {
     std::int64_t n = 1;
     for (std::int64_t e : extents) n *= e;
     return n;
@@ -75,7 +77,7 @@ bool Fuser::reduce_in(NodeId n, const ir::Op& op, bool fresh) {
         if ((seen & bit) || g.extents[axis.parts[0].dim] != to[k]) return false;
         seen |= bit;
     }
-    std::vector<std::uint32_t> inner; // the loop dimensions that are reduced
+    PoolVector<std::uint32_t> inner; // the loop dimensions that are reduced
     const std::uint64_t have = reduced_dims(g), all = all_dims(g);
     // A reduction over extents of 1 runs over no loop: loops that others are reduced over would add its elements several times.
     if (have == 0 && !r.inner.empty() && !g.reductions.empty()) return false;
@@ -91,7 +93,8 @@ bool Fuser::reduce_in(NodeId n, const ir::Op& op, bool fresh) {
         }
         std::int64_t heavy = 0;
         for (NodeId m : g.nodes)
-            if (node(m).state == Node::State::apply) heavy += weight(f_.ops()[static_cast<std::size_t>(f_.defining_op()[node(m).value])].code) > 4 ? 1 : 0;
+            if (node(m).state == Node::State::apply)
+                heavy += weight(f_.ops()[static_cast<std::size_t>(f_.defining_op()[node(m).value])].code) > 4 ? 1 : 0;
         if (heavy * 64 > product(r.inner) && to.elements() > 64 && product(r.inner) > 16) return false;
         for (std::int64_t e : r.inner) {
             inner.push_back(static_cast<std::uint32_t>(g.extents.size()));
@@ -118,8 +121,10 @@ bool Fuser::reduce_in(NodeId n, const ir::Op& op, bool fresh) {
     IndexMap at;
     at.axes.resize(from.rank());
     for (std::size_t i = 0, k = 0, j = 0; i < from.rank(); ++i) {
-        if (!r.is_reduced[i]) at.axes[i] = rows.axes[k++];
-        else if (from[i] != 1) at.axes[i].parts.push_back({inner[j++], 1});
+        if (!r.is_reduced[i])
+            at.axes[i] = rows.axes[k++];
+        else if (from[i] != 1)
+            at.axes[i].parts.push_back({inner[j++], 1});
     }
     expand_reduce(n, at);
     return true;
@@ -134,7 +139,7 @@ void Fuser::expand_reduce(NodeId n, const IndexMap& operand_map) {
     group(g).arithmetic += static_cast<std::int32_t>(count);
     const MapId map = add_map(g, operand_map, shape(op.operands[0]));
     const MapId scalar = add_map(g, IndexMap(), Shape());
-    std::vector<NodeId> operands;
+    PoolVector<NodeId> operands;
     for (std::size_t i = 0; i < 2 * count; ++i) operands.push_back(request(g, op.operands[i], i < count ? map : scalar, copies));
     node(n).state = Node::State::reduce;
     node(n).first_operand = static_cast<std::uint32_t>(out_.operands.size());

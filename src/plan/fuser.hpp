@@ -5,8 +5,8 @@
 
 namespace stithy::plan {
 
-/// Makes a Fused: one walk over the operations from the last to the first. When an operation's turn comes, all its uses are known as requests (nodes); it
-/// is then either computed inside the groups that asked for it, or stored by one group that runs before all of them.
+/// Makes a Fused: one walk over the operations from the last to the first. When an operation's turn comes, all its uses are known as
+/// requests (nodes); it is then either computed inside the groups that asked for it, or stored by one group that runs before all of them.
 class Fuser {
 public:
     explicit Fuser(const ir::Function& function);
@@ -60,10 +60,10 @@ private:
 
     const ir::Function& f_;
     Fused out_;
-    std::vector<NodeId> head_;              ///< per value: its requests
-    std::vector<std::int32_t> latest_;      ///< per value: the highest number of a group that uses it; -1
-    std::vector<std::int32_t> overwritten_; ///< per value: number of the group that may overwrite its memory; -1
-    std::vector<bool> memory_;              ///< per value: somebody needs it in memory
+    PoolVector<NodeId> head_;              ///< per value: its requests
+    PoolVector<std::int32_t> latest_;      ///< per value: the highest number of a group that uses it; -1
+    PoolVector<std::int32_t> overwritten_; ///< per value: number of the group that may overwrite its memory; -1
+    PoolVector<bool> memory_;              ///< per value: somebody needs it in memory
 };
 
 /// Rough cost of an elementwise operation on one element, an addition being 1.

@@ -18,8 +18,10 @@ std::int32_t MapTable::add(Term term) {
 
 void MapTable::add_term(AxisIndex& axis, std::int32_t term, std::int64_t factor) {
     if (term < 0) return;
-    if (axis.term < 0 && factor == 1) axis.term = term;
-    else axis.term = add(Term{.kind = Term::Kind::sum, .number = factor, .inner = {}, .left = axis.term, .right = term});
+    if (axis.term < 0 && factor == 1)
+        axis.term = term;
+    else
+        axis.term = add(Term{.kind = Term::Kind::sum, .number = factor, .inner = {}, .left = axis.term, .right = term});
 }
 
 AxisIndex scaled(MapTable& table, const AxisIndex& axis, std::int64_t factor) {
@@ -38,8 +40,10 @@ AxisIndex sum(MapTable& table, const AxisIndex& a, const AxisIndex& b) {
         AxisIndex::Part* known = nullptr;
         for (AxisIndex::Part& q : r.parts)
             if (q.dim == p.dim) known = &q;
-        if (known) known->factor += p.factor;
-        else r.parts.push_back(p);
+        if (known)
+            known->factor += p.factor;
+        else
+            r.parts.push_back(p);
     }
     table.add_term(r, b.term);
     return r;
@@ -52,7 +56,7 @@ struct Divided {
     AxisIndex quotient, remainder;
 };
 
-Divided divided(MapTable& table, const AxisIndex& index, std::int64_t number, const std::vector<std::int64_t>& extents) {
+Divided divided(MapTable& table, const AxisIndex& index, std::int64_t number, const PoolVector<std::int64_t>& extents) {
     Divided d;
     if (index.term < 0 && index.offset >= 0) {
         // Parts that are multiples of the number belong to the quotient; if what is left stays below the number, it is the remainder.
@@ -61,7 +65,8 @@ Divided divided(MapTable& table, const AxisIndex& index, std::int64_t number, co
         d.quotient.offset = index.offset / number;
         d.remainder.offset = index.offset % number;
         for (const AxisIndex::Part& p : index.parts) {
-            if (p.factor % number == 0) d.quotient.parts.push_back({p.dim, p.factor / number});
+            if (p.factor % number == 0)
+                d.quotient.parts.push_back({p.dim, p.factor / number});
             else {
                 d.remainder.parts.push_back(p);
                 most += p.factor * (extents[p.dim] - 1);
@@ -78,7 +83,7 @@ Divided divided(MapTable& table, const AxisIndex& index, std::int64_t number, co
 
 } // namespace
 
-IndexMap reshaped(MapTable& table, const IndexMap& map, const Shape& from, const Shape& to, const std::vector<std::int64_t>& extents) {
+IndexMap reshaped(MapTable& table, const IndexMap& map, const Shape& from, const Shape& to, const PoolVector<std::int64_t>& extents) {
     IndexMap result;
     result.axes.resize(to.rank());
     if (from.elements() == 0) return result;

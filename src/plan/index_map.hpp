@@ -2,11 +2,13 @@
 #include "base/dims.hpp"
 #include "base/small_vector.hpp"
 #include "ir/function.hpp"
+#include "runtime/pool_allocator.hpp"
 
 #include <cstdint>
-#include <vector>
 
 namespace stithy::plan {
+
+using runtime::PoolVector;
 
 /// One use of a value at one index inside a group of fused operations (see fuse.hpp).
 using NodeId = std::uint32_t;
@@ -26,7 +28,8 @@ struct AxisIndex {
 
     [[nodiscard]] bool is_constant() const { return parts.empty() && term < 0; }
     friend bool operator==(const AxisIndex& a, const AxisIndex& b) {
-        return a.offset == b.offset && a.term == b.term && a.parts.size() == b.parts.size() && std::equal(a.parts.begin(), a.parts.end(), b.parts.begin());
+        return a.offset == b.offset && a.term == b.term && a.parts.size() == b.parts.size() &&
+               std::equal(a.parts.begin(), a.parts.end(), b.parts.begin());
     }
 };
 
@@ -57,8 +60,8 @@ struct IndexMap {
 
 /// The maps and terms of a group, each distinct one once.
 struct MapTable {
-    std::vector<IndexMap> maps{IndexMap{}};
-    std::vector<Term> terms;
+    PoolVector<IndexMap> maps{IndexMap{}};
+    PoolVector<Term> terms;
 
     MapId add(IndexMap map);
     std::int32_t add(Term term);
@@ -73,6 +76,6 @@ AxisIndex sum(MapTable& table, const AxisIndex& a, const AxisIndex& b);
 
 /// The index into an array of shape `to` that is the same element, row-major, as index `map` into shape `from` (equal element counts).
 /// `extents` are those of the loop dimensions (used to see that a part stays below a bound).
-IndexMap reshaped(MapTable& table, const IndexMap& map, const Shape& from, const Shape& to, const std::vector<std::int64_t>& extents);
+IndexMap reshaped(MapTable& table, const IndexMap& map, const Shape& from, const Shape& to, const PoolVector<std::int64_t>& extents);
 
 } // namespace stithy::plan

@@ -9,7 +9,8 @@ namespace stithy::plan {
 using ir::OpCode;
 using ir::ValueId;
 
-/// A number that belongs to a part of an access, an index or a loop: one slot, however often it is used. `constant`: of small arrays only, it stands in the code.
+/// A number that belongs to a part of an access, an index or a loop: one slot, however often it is used. `constant`: of small arrays only,
+/// it stands in the code.
 NestValue LoopEmitter::number(const void* owner, std::uint32_t part, std::int64_t value, bool constant) {
     if (constant) return b_.fixed_int(value);
     for (const Number& n : numbers_)
@@ -53,7 +54,8 @@ void LoopEmitter::close_to(std::size_t depth) {
     }
 }
 
-/// Opens the first `count` loops over rows; at the top level they are one loop over units. `blocks` > 1: a block's number is the outermost digit of a unit.
+/// Opens the first `count` loops over rows; at the top level they are one loop over units. `blocks` > 1: a block's number is the outermost
+/// digit of a unit.
 void LoopEmitter::open_outer(std::size_t count, std::int64_t blocks) {
     if (!top_) {
         for (std::size_t i = 0; i < count; ++i) open_merged(LoopKind::serial, plan_.rows[i]);
@@ -105,14 +107,15 @@ NestValue LoopEmitter::row_number() {
     return sum == no_nest_value ? b_.fixed_int(0) : sum;
 }
 
-/// While costly functions are computed memory would rest: in a second phase with some, the next row's part of what the first reads and of what is
-/// stored is asked for. Long rows are left alone, they would push each other out of the cache.
+/// While costly functions are computed memory would rest: in a second phase with some, the next row's part of what the first reads and of
+/// what is stored is asked for. Long rows are left alone, they would push each other out of the cache.
 void LoopEmitter::prefetch_next_row() {
     constexpr std::int64_t shortest = 64, longest = 8192;
     if (!top_ || plan_.inner.size() != 1 || plan_.rows.empty() || plan_.inner_count < shortest || plan_.inner_count > longest) return;
     const bool costly = std::any_of(g_.nodes.begin(), g_.nodes.end(), [&](NodeId n) {
         const Node& node = f_.nodes[n];
-        return node.state == Node::State::apply && plan_.phase[node.local] == 1 && (f_.dims_of(g_, node.map) & inner_) != 0 && weight(op_of(node).code) > 4;
+        return node.state == Node::State::apply && plan_.phase[node.local] == 1 && (f_.dims_of(g_, node.map) & inner_) != 0 &&
+               weight(op_of(node).code) > 4;
     });
     if (!costly) return;
     const auto ask = [&](ValueId v, std::uint32_t access, bool writes) {
@@ -121,7 +124,7 @@ void LoopEmitter::prefetch_next_row() {
         if (f_.function->type(v).elements() == 1 || step == 0 || a.factors[plan_.inner.back().last] != 1 || !a.terms.empty()) return;
         b_.prefetch_hint(f_.function->type(v).dtype(), scope_.pointer(w_, v), b_.add(index(access), number(&a, 3000, step)), writes);
     };
-    std::vector<NodeId> asked;
+    PoolVector<NodeId> asked;
     for (NodeId n : g_.nodes)
         for (std::size_t i = 0; i < f_.nodes[n].operand_count; ++i) {
             const NodeId leaf = f_.resolved(f_.operand(f_.nodes[n], i));
@@ -135,7 +138,8 @@ void LoopEmitter::prefetch_next_row() {
 
 Work LoopEmitter::work() const {
     constexpr double chunk_ns = 12500;
-    const double elements = static_cast<double>(plan_.row_count) * static_cast<double>(part_ == LoopPart::final ? plan_.blocks : plan_.inner_count);
+    const double elements =
+        static_cast<double>(plan_.row_count) * static_cast<double>(part_ == LoopPart::final ? plan_.blocks : plan_.inner_count);
     const double ns = elements * (part_ == LoopPart::final ? 0.1 : plan_.element_ns) + 20;
     Work work;
     work.units = units_;

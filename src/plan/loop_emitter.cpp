@@ -20,8 +20,8 @@ constexpr int rows_at_once = 4;
 
 LoopEmitter::LoopEmitter(Writer& w, Scope& scope, GroupId group, const LoopPlan& plan, LoopPart part)
     : w_(w), b_(w.b), scope_(scope), f_(scope.fused), g_(scope.fused.groups[group]), plan_(plan), part_(part), top_(scope.has_units()),
-      fixed_(plan.form == LoopForm::small), inner_(reduced_dims(g_)), counters_(g_.extents.size(), no_nest_value), values_(g_.node_count, no_nest_value),
-      totals_(g_.node_count, no_nest_value), visited_(g_.node_count, 0) {}
+      fixed_(plan.form == LoopForm::small), inner_(reduced_dims(g_)), counters_(g_.extents.size(), no_nest_value),
+      values_(g_.node_count, no_nest_value), totals_(g_.node_count, no_nest_value), visited_(g_.node_count, 0) {}
 
 Work LoopEmitter::run() {
     if (part_ != LoopPart::all) partials_ = b_.buffer(w_.new_buffer());
@@ -57,7 +57,8 @@ void LoopEmitter::emit_elements() {
     body();
 }
 
-/// A piece of the innermost dimension for all of the other one, before the next piece: the cache lines that are read across stay in the first cache.
+/// A piece of the innermost dimension for all of the other one, before the next piece: the cache lines that are read across stay in the
+/// first cache.
 void LoopEmitter::emit_tiles() {
     const Merged &columns = plan_.rows.back(), &along = plan_.rows[plan_.along];
     const std::int64_t pieces = (columns.extent + tile_width - 1) / tile_width;
@@ -123,7 +124,8 @@ bool LoopEmitter::has_loops(std::uint8_t phase) const {
     for (NodeId r : g_.reductions)
         if (plan_.phase[f_.nodes[r].local] == phase + 1) return true;
     for (const Output& o : g_.outputs)
-        if ((inner_ == 0 || (f_.dims_of(g_, o.map) & inner_) != 0) && plan_.phase[f_.nodes[f_.resolved(o.node)].local] == phase) return true;
+        if ((inner_ == 0 || (f_.dims_of(g_, o.map) & inner_) != 0) && plan_.phase[f_.nodes[f_.resolved(o.node)].local] == phase)
+            return true;
     return false;
 }
 
@@ -153,7 +155,8 @@ void LoopEmitter::declare_reductions() {
         const DType dtype = f_.function->type(node.value).dtype();
         if (is_simple(r)) {
             const OpCode combine = *ops::combiner_of(*op_of(node).regions[0]);
-            const NestValue first = part_ == LoopPart::partials ? w_.literal(dtype, ops::identity_literal(combine, dtype).bits()) : value(f_.operand(node, 1));
+            const NestValue first =
+                part_ == LoopPart::partials ? w_.literal(dtype, ops::identity_literal(combine, dtype).bits()) : value(f_.operand(node, 1));
             totals_[node.local] = b_.reduction(combine, dtype, first);
             continue;
         }
@@ -178,13 +181,13 @@ void LoopEmitter::body() {
             continue;
         }
         const std::size_t count = node.operand_count / 2;
-        std::vector<NestValue> arguments(2 * count, no_nest_value), variables(count, no_nest_value);
+        PoolVector<NestValue> arguments(2 * count, no_nest_value), variables(count, no_nest_value);
         for (NodeId n : g_.nodes)
             if (f_.nodes[n].state == Node::State::reduce && f_.nodes[n].first_operand == node.first_operand)
                 variables[f_.nodes[n].value - node.value] = totals_[f_.nodes[n].local];
         for (std::size_t k = 0; k < count; ++k) arguments[count + k] = value(f_.operand(node, k));
         for (std::size_t k = 0; k < count; ++k) arguments[k] = b_.get(variables[k]);
-        const std::vector<NestValue> results = emit_region(w_, *op_of(node).regions[0], arguments);
+        const PoolVector<NestValue> results = emit_region(w_, *op_of(node).regions[0], arguments);
         for (std::size_t k = 0; k < count; ++k) b_.set(variables[k], results[k]);
     }
     store_all([&](const Output& output) {
@@ -319,11 +322,12 @@ void LoopEmitter::emit_columns() {
     phase_ = 1;
     open(LoopKind::vector, first, last);
     opened(columns, static_cast<NestValue>(b_.nest().code.size() - 1));
-    std::vector<const Output*> homes;
+    PoolVector<const Output*> homes;
     for (const NodeId r : g_.reductions) {
         const std::size_t o = home_of(r);
         homes.push_back(&g_.outputs[o]);
-        remember(r, b_.load(f_.function->type(f_.nodes[r].value).dtype(), scope_.pointer(w_, g_.outputs[o].target), index(plan_.output_access[o])));
+        remember(r, b_.load(f_.function->type(f_.nodes[r].value).dtype(), scope_.pointer(w_, g_.outputs[o].target),
+                            index(plan_.output_access[o])));
     }
     store_all([&](const Output& output) { return std::find(homes.begin(), homes.end(), &output) == homes.end(); });
 }
@@ -340,7 +344,7 @@ void LoopEmitter::stream_rows(NestValue first, NestValue last) {
     const std::size_t depth = marks_.size();
     open(LoopKind::vector, first, last);
     opened(columns, static_cast<NestValue>(b_.nest().code.size() - 1));
-    std::vector<NestValue> none;
+    PoolVector<NestValue> none;
     add_rows(none, first, last);
     close_to(depth);
     // All but the innermost reduced loop, then rows in fours.
@@ -366,7 +370,7 @@ void LoopEmitter::stream_rows(NestValue first, NestValue last) {
     const std::size_t inside = marks_.size();
     open(LoopKind::serial, b_.fixed_int(0), fours);
     const NestValue base = b_.add(lower, b_.mul(static_cast<NestValue>(b_.nest().code.size() - 1), several));
-    std::vector<NestValue> four;
+    PoolVector<NestValue> four;
     for (int k = 0; k < rows_at_once; ++k) four.push_back(b_.add(base, b_.fixed_int(k)));
     add_rows(four, first, last);
     close_to(inside);
@@ -376,7 +380,7 @@ void LoopEmitter::stream_rows(NestValue first, NestValue last) {
 }
 
 /// Adds rows to the totals of columns [first, last); without rows: gives the totals their first value (the loop over columns is open then).
-void LoopEmitter::add_rows(const std::vector<NestValue>& row_counters, NestValue first, NestValue last) {
+void LoopEmitter::add_rows(const PoolVector<NestValue>& row_counters, NestValue first, NestValue last) {
     const Merged& columns = plan_.rows.back();
     const std::size_t depth = marks_.size();
     if (!row_counters.empty()) {
@@ -399,7 +403,8 @@ void LoopEmitter::add_rows(const std::vector<NestValue>& row_counters, NestValue
         }
         NestValue total;
         if (row_counters.empty()) {
-            total = part_ == LoopPart::partials ? w_.literal(dtype, ops::identity_literal(combine, dtype).bits()) : value(f_.operand(node, 1));
+            total =
+                part_ == LoopPart::partials ? w_.literal(dtype, ops::identity_literal(combine, dtype).bits()) : value(f_.operand(node, 1));
         } else {
             total = b_.load(dtype, pointer, at);
             for (const NestValue row : row_counters) {
@@ -428,7 +433,7 @@ void LoopEmitter::emit_final() {
         open_merged(LoopKind::vector, plan_.rows.back());
     }
     std::int64_t which = 0;
-    std::vector<NestValue> totals;
+    PoolVector<NestValue> totals;
     for (NodeId n : g_.nodes) {
         const Node& node = f_.nodes[n];
         if (node.state != Node::State::reduce) continue;

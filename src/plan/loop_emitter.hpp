@@ -24,7 +24,7 @@ private:
     void emit_final();
     [[nodiscard]] std::size_t home_of(NodeId r) const;
     void stream_rows(NestValue first, NestValue last);
-    void add_rows(const std::vector<NestValue>& row_counters, NestValue first, NestValue last);
+    void add_rows(const PoolVector<NestValue>& row_counters, NestValue first, NestValue last);
     void emit_phases(LoopKind inner_kind);
     void declare_reductions();
     void body();
@@ -85,19 +85,19 @@ private:
     const LoopPlan& plan_;
     LoopPart part_;
     bool top_, fixed_;
-    std::uint64_t inner_;                ///< the reduced dimensions
-    std::uint64_t available_ = 0;        ///< dimensions whose loops are open
+    std::uint64_t inner_;         ///< the reduced dimensions
+    std::uint64_t available_ = 0; ///< dimensions whose loops are open
     std::uint8_t phase_ = 0;
-    std::vector<NestValue> counters_;    ///< per dimension (of merged ones: at the last)
-    std::vector<NestValue> values_;      ///< per local node: known in an open block
-    std::vector<std::uint32_t> log_;     ///< local nodes in the order in which their values became known
-    std::vector<Mark> marks_;            ///< one per open block
-    std::vector<Number> numbers_;
-    std::vector<NestValue> totals_;      ///< per local node: the variable of a reduction
-    std::vector<std::uint32_t> visited_; ///< per local node: hoist's last visit
+    PoolVector<NestValue> counters_; ///< per dimension (of merged ones: at the last)
+    PoolVector<NestValue> values_;   ///< per local node: known in an open block
+    PoolVector<std::uint32_t> log_;  ///< local nodes in the order in which their values became known
+    PoolVector<Mark> marks_;         ///< one per open block
+    PoolVector<Number> numbers_;
+    PoolVector<NestValue> totals_;      ///< per local node: the variable of a reduction
+    PoolVector<std::uint32_t> visited_; ///< per local node: hoist's last visit
     std::uint32_t visit_ = 0;
     std::int64_t units_ = 1;
-    NestValue block_ = no_nest_value;    ///< number of the block, for partial results
+    NestValue block_ = no_nest_value; ///< number of the block, for partial results
     NestValue partials_ = no_nest_value;
 };
 

@@ -155,7 +155,7 @@ private:
 
     void merge() {
         for (std::uint32_t d = 0; d < g_.extents.size(); ++d) {
-            std::vector<Merged>& list = g_.reduced[d] ? plan_.inner : plan_.rows;
+            PoolVector<Merged>& list = g_.reduced[d] ? plan_.inner : plan_.rows;
             (g_.reduced[d] ? plan_.inner_count : plan_.row_count) *= g_.extents[d];
             if (!list.empty() && mergeable(list.back().last, d)) {
                 list.back().last = d;
@@ -188,7 +188,8 @@ private:
         if (top && !general && !element_outputs && plan_.phases == 1 && !g_.reductions.empty()) split(total);
     }
 
-    /// Whether something is read across memory: a step along the innermost dimension leads to another cache line, and one along another dimension does not.
+    /// Whether something is read across memory: a step along the innermost dimension leads to another cache line, and one along another
+    /// dimension does not.
     bool finds_tiles() {
         constexpr std::int64_t least = 16; // iterations for which it is worth the longer code
         if (plan_.rows.size() < 2 || plan_.rows.back().extent < least) return false;
@@ -251,8 +252,10 @@ private:
         int unit_inner = 0, unit_row = 0;
         if (plan_.inner.empty()) return LoopForm::lanes;
         for (const Access& a : plan_.accesses) {
-            if (factor(a, plan_.inner.back()) == 1) ++unit_inner;
-            else if (factor(a, plan_.rows.back()) == 1 && factor(a, plan_.inner.back()) != 0) ++unit_row;
+            if (factor(a, plan_.inner.back()) == 1)
+                ++unit_inner;
+            else if (factor(a, plan_.rows.back()) == 1 && factor(a, plan_.inner.back()) != 0)
+                ++unit_row;
         }
         if (plan_.inner_count <= 16 && plan_.row_count >= 8) return LoopForm::lanes;
         if (unit_row > unit_inner) {
@@ -279,7 +282,7 @@ private:
     const Fused& f_;
     const Group& g_;
     LoopPlan plan_;
-    std::vector<bool> pinned_;
+    PoolVector<bool> pinned_;
 };
 
 /// Finds what is computed again in a later phase.
@@ -343,7 +346,7 @@ private:
     Fused& f_;
     Group& g_;
     const LoopPlan& plan_;
-    std::vector<int> seen_;
+    PoolVector<int> seen_;
 };
 
 } // namespace

@@ -6,18 +6,19 @@ namespace stithy::plan {
 /// How a group of fused expressions becomes loops.
 enum class LoopForm : std::uint8_t {
     elements, ///< no reduction: the innermost dimension side by side in vectors
-    tiles,    ///< elements, of which some are read across memory: pieces of the innermost dimension, for each the dimension along which those lie side by side
-    rows,     ///< each row's reduced dimensions inside, the innermost in vectors; phase after phase
-    lanes,    ///< rows side by side in vectors, the reduced dimensions one after the other
-    columns,  ///< rows of memory streamed into running totals, one per column
-    small,    ///< everything flat (small constant extents)
+    tiles, ///< elements, of which some are read across memory: pieces of the innermost dimension, for each the dimension along which those
+           ///< lie side by side
+    rows,  ///< each row's reduced dimensions inside, the innermost in vectors; phase after phase
+    lanes, ///< rows side by side in vectors, the reduced dimensions one after the other
+    columns, ///< rows of memory streamed into running totals, one per column
+    small,   ///< everything flat (small constant extents)
 };
 
 /// Strides of a value in memory per loop dimension, at one map.
 struct Access {
     MapId map = 0;
-    ir::ValueId like = ir::no_value;       ///< a value with the shape
-    SmallVector<std::int64_t, 6> factors;  ///< per loop dimension of the group, in elements
+    ir::ValueId like = ir::no_value;      ///< a value with the shape
+    SmallVector<std::int64_t, 6> factors; ///< per loop dimension of the group, in elements
     std::int64_t offset = 0;
     SmallVector<std::pair<std::int32_t, std::int64_t>, 2> terms;
 };
@@ -30,16 +31,17 @@ struct Merged {
 
 struct LoopPlan {
     LoopForm form = LoopForm::elements;
-    std::vector<Access> accesses;
-    std::vector<std::uint32_t> leaf_access;   ///< per local node number; ~0: none
-    std::vector<std::uint32_t> output_access; ///< per output
-    std::vector<Merged> rows, inner;          ///< loops over dimensions that are kept and reduced, outermost first
-    std::uint32_t along = 0;                  ///< tiles: the place in `rows` of the dimension along which they lie
-    std::vector<std::uint8_t> phase;          ///< per local node number: how many reductions must be complete first
+    PoolVector<Access> accesses;
+    PoolVector<std::uint32_t> leaf_access;   ///< per local node number; ~0: none
+    PoolVector<std::uint32_t> output_access; ///< per output
+    PoolVector<Merged> rows, inner;          ///< loops over dimensions that are kept and reduced, outermost first
+    std::uint32_t along = 0;                 ///< tiles: the place in `rows` of the dimension along which they lie
+    PoolVector<std::uint8_t> phase;          ///< per local node number: how many reductions must be complete first
     std::uint8_t phases = 1;
     std::int64_t row_count = 1, inner_count = 1;
-    double element_ns = 0;                    ///< rough cost of one element of the whole domain on one thread
-    /// When not 0: the outermost inner loop is cut into blocks of so many iterations; partial results of all blocks, then the rest in a second nest.
+    double element_ns = 0; ///< rough cost of one element of the whole domain on one thread
+    /// When not 0: the outermost inner loop is cut into blocks of so many iterations; partial results of all blocks, then the rest in a
+    /// second nest.
     std::int64_t block = 0, blocks = 1;
 };
 

@@ -23,7 +23,9 @@ public:
         place_given();
         for (std::int32_t s = 0; s < steps_; ++s) place_written(s);
         for (ValueId v = 0; v < function_.value_count(); ++v) // what has no elements may have no step that writes it
-            if (f_.stored[v] && f_.alias[v] == v && plan_.block_of[v] == no_block && last_use_[v] != never && !in_register(v) && bytes(v) == 0) place_fresh(v, 0);
+            if (f_.stored[v] && f_.alias[v] == v && plan_.block_of[v] == no_block && last_use_[v] != never && !in_register(v) &&
+                bytes(v) == 0)
+                place_fresh(v, 0);
         for (std::size_t r = 0; r < function_.results().size(); ++r) {
             const std::uint32_t b = plan_.block_of[f_.owner(function_.results()[r])];
             if (b != no_block) lives_[b].last = steps_;
@@ -61,7 +63,7 @@ private:
             if (n.state == Node::State::leaf) ++leaf_first_[n.group + 1];
         for (std::size_t g = 0; g < f_.groups.size(); ++g) leaf_first_[g + 1] += leaf_first_[g];
         leaves_.resize(leaf_first_.back());
-        std::vector<std::uint32_t> at(leaf_first_.begin(), leaf_first_.end());
+        PoolVector<std::uint32_t> at(leaf_first_.begin(), leaf_first_.end());
         for (NodeId n = 0; n < f_.nodes.size(); ++n) {
             if (f_.nodes[n].state != Node::State::leaf) continue;
             leaves_[at[f_.nodes[n].group]++] = n;
@@ -105,7 +107,8 @@ private:
 
     void place_given() {
         for (ValueId p = 0; p < function_.parameter_count(); ++p) {
-            if (in_register(p) || function_.type(p).kind() == ir::TypeKind::token || function_.type(p).kind() == ir::TypeKind::tuple) continue;
+            if (in_register(p) || function_.type(p).kind() == ir::TypeKind::token || function_.type(p).kind() == ir::TypeKind::tuple)
+                continue;
             plan_.block_of[p] = new_block({Block::Kind::parameter, p, 0, bytes(p)}, {0, steps_, -1});
         }
         for (const ir::Op& op : function_.ops()) {
@@ -151,9 +154,12 @@ private:
                 const bool inside = (f_.dims_of(g, o.map) & reduced_dims(g)) != 0;
                 const bool early = inside && phase + 1 < phases;
                 if (early != spilled) continue;
-                if (spilled) place_spill(id, o, phase, loops, step);
-                else if (!inside && reduced_dims(g) != 0) place_fresh(v, step); // operands of the row's inside may be read later
-                else place_output(o, step);
+                if (spilled)
+                    place_spill(id, o, phase, loops, step);
+                else if (!inside && reduced_dims(g) != 0)
+                    place_fresh(v, step); // operands of the row's inside may be read later
+                else
+                    place_output(o, step);
             }
         }
     }
@@ -215,7 +221,8 @@ private:
             if (last_use_[u] != step || plan_.block_of[u] == no_block) return;
             for (Candidate& c : candidates_) {
                 if (c.owner != u) continue;
-                c.one_index = c.one_index && c.map == n.map && (n.map == 0 || function_.type(c.read_as).shape() == function_.type(n.value).shape());
+                c.one_index =
+                    c.one_index && c.map == n.map && (n.map == 0 || function_.type(c.read_as).shape() == function_.type(n.value).shape());
                 return;
             }
             candidates_.push_back({u, n.value, n.map, true});
@@ -245,7 +252,8 @@ private:
         if (last_use_[o.target] == step && result_of_[o.target] < 0) {
             for (const Output& other : g.outputs) {
                 const ValueId v = other.target;
-                if (&other == &o || other.part || other.map != o.map || plan_.block_of[v] == no_block || bytes(v) != bytes(o.target)) continue;
+                if (&other == &o || other.part || other.map != o.map || plan_.block_of[v] == no_block || bytes(v) != bytes(o.target))
+                    continue;
                 if (function_.type(v).dtype().size() != function_.type(o.target).dtype().size()) continue;
                 const std::uint8_t written = loops.phase[f_.nodes[f_.resolved(other.node)].local];
                 // A parameter's memory is older than this step: what is computed in place over it still reads it.
@@ -284,13 +292,15 @@ private:
     /// First fit over time: what has died leaves holes, neighbouring ones are joined.
     void place_scratch() {
         constexpr std::int64_t line = 64;
-        std::vector<std::uint32_t> order;
+        PoolVector<std::uint32_t> order;
         for (std::uint32_t b = 0; b < plan_.blocks.size(); ++b)
             if (plan_.blocks[b].kind == Block::Kind::scratch) order.push_back(b);
         std::stable_sort(order.begin(), order.end(), [&](std::uint32_t x, std::uint32_t y) { return lives_[x].first < lives_[y].first; });
-        const auto later = [&](std::uint32_t x, std::uint32_t y) { return lives_[x].last != lives_[y].last ? lives_[x].last > lives_[y].last : x > y; };
-        std::vector<std::uint32_t> live; // a heap, the first to die on top
-        std::vector<Hole> holes;         // by offset; the last one may reach to the end
+        const auto later = [&](std::uint32_t x, std::uint32_t y) {
+            return lives_[x].last != lives_[y].last ? lives_[x].last > lives_[y].last : x > y;
+        };
+        PoolVector<std::uint32_t> live; // a heap, the first to die on top
+        PoolVector<Hole> holes;         // by offset; the last one may reach to the end
         const auto size_of = [&](std::uint32_t b) { return (plan_.blocks[b].bytes + line - 1) / line * line; };
         for (std::uint32_t b : order) {
             while (!live.empty() && lives_[live.front()].last < lives_[b].first) {
@@ -323,7 +333,7 @@ private:
         std::int64_t offset, size;
     };
 
-    static void add_hole(std::vector<Hole>& holes, Hole hole) {
+    static void add_hole(PoolVector<Hole>& holes, Hole hole) {
         if (hole.size == 0) return;
         auto next = std::lower_bound(holes.begin(), holes.end(), hole, [](const Hole& x, const Hole& y) { return x.offset < y.offset; });
         if (next != holes.end() && hole.offset + hole.size == next->offset) {
@@ -344,21 +354,21 @@ private:
     const MemoryOptions& options_;
     std::int32_t steps_;
     MemoryPlan plan_;
-    std::vector<Life> lives_;
-    std::vector<std::int32_t> last_use_;  ///< per owner: the last step that reads or writes it; steps_: a result
-    std::vector<bool> writable_;          ///< per parameter
-    std::vector<std::int32_t> result_of_; ///< per value: the first result that it is, or -1
-    std::vector<std::uint32_t> leaf_first_;
-    std::vector<NodeId> leaves_;          ///< by group
-    std::vector<std::uint32_t> taken_;    ///< blocks that got a new value in this step
+    PoolVector<Life> lives_;
+    PoolVector<std::int32_t> last_use_;  ///< per owner: the last step that reads or writes it; steps_: a result
+    PoolVector<bool> writable_;          ///< per parameter
+    PoolVector<std::int32_t> result_of_; ///< per value: the first result that it is, or -1
+    PoolVector<std::uint32_t> leaf_first_;
+    PoolVector<NodeId> leaves_;       ///< by group
+    PoolVector<std::uint32_t> taken_; ///< blocks that got a new value in this step
     struct Candidate {
         ValueId owner, read_as;
         MapId map;
         bool one_index;
     };
-    std::vector<Candidate> candidates_;   ///< of the group at hand
-    std::vector<bool> promised_;          ///< per parameter: its memory may serve a result
-    std::vector<ValueId> shared_;         ///< outputs whose memory a spilled value uses first
+    PoolVector<Candidate> candidates_; ///< of the group at hand
+    PoolVector<bool> promised_;        ///< per parameter: its memory may serve a result
+    PoolVector<ValueId> shared_;       ///< outputs whose memory a spilled value uses first
 };
 
 } // namespace

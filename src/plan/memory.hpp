@@ -23,19 +23,19 @@ inline constexpr std::uint32_t no_block = ~std::uint32_t{0};
 
 /// Memory for every stored value of a fused function.
 struct MemoryPlan {
-    std::vector<Block> blocks;
-    std::vector<std::uint32_t> block_of; ///< per value; no_block when it is not stored
+    PoolVector<Block> blocks;
+    PoolVector<std::uint32_t> block_of; ///< per value; no_block when it is not stored
     std::int64_t scratch_bytes = 0;
     /// Parameters whose memory could hold a result, by size and time: (parameter, result), for donation decided when a call starts.
-    std::vector<std::pair<std::uint32_t, std::uint32_t>> donations;
+    PoolVector<std::pair<std::uint32_t, std::uint32_t>> donations;
 };
 
 struct MemoryOptions {
-    /// Per result, the parameter whose memory it may overwrite once that is dead (carries of a loop), or -1; empty: none. Such parameters' memory
-    /// also serves other values in between.
-    std::vector<std::int32_t> home;
+    /// Per result, the parameter whose memory it may overwrite once that is dead (carries of a loop), or -1; empty: none. Such parameters'
+    /// memory also serves other values in between.
+    PoolVector<std::int32_t> home;
     /// Values that need no memory although they are stored (rank-0 values that live in registers); empty: none.
-    std::vector<bool> registers;
+    PoolVector<bool> registers;
     /// Whether results get memory from outside; else they are scratch like others.
     bool external_results = true;
 };

@@ -190,10 +190,10 @@ void NestBuilder::end() {
 }
 
 void NestBuilder::call(const std::string& symbol, std::initializer_list<NestValue> arguments) {
-    call(symbol, std::vector<NestValue>(arguments));
+    call(symbol, PoolVector<NestValue>(arguments));
 }
 
-void NestBuilder::call(const std::string& symbol, const std::vector<NestValue>& arguments) {
+void NestBuilder::call(const std::string& symbol, const PoolVector<NestValue>& arguments) {
     for (NestValue v : arguments) append({.code = Code::argument, .a = v});
     const auto at = std::find(nest_.symbols.begin(), nest_.symbols.end(), symbol);
     const auto slot = static_cast<std::uint64_t>(at - nest_.symbols.begin());

@@ -65,8 +65,8 @@ bool accepts(OpCode op, DType t) {
 struct Verifier {
     const Nest& nest;
     std::size_t at = 0;
-    std::vector<bool> visible{};
-    std::vector<std::size_t> open{};
+    PoolVector<bool> visible{};
+    PoolVector<std::size_t> open{};
 
     [[noreturn]] void fail(const std::string& why) const {
         internal_error("bad nest at %" + std::to_string(at) + ": " + why + "\n" + nest.text());

@@ -38,16 +38,16 @@ struct Step {
     std::uint32_t first_buffer = 0, buffer_count = 0; ///< in Plan::step_buffers
     std::uint32_t first_param = 0, param_count = 0;   ///< in Plan::params
     std::int64_t units = 1, grain = 1;
-    float estimate_us = 0;                            ///< on one thread; below zero: unknown
-    Location location;                                ///< the user's line, for run-time errors
+    float estimate_us = 0; ///< on one thread; below zero: unknown
+    Location location;     ///< the user's line, for run-time errors
 };
 
 /// Where a result of the call comes from.
 struct ResultSource {
     enum class Kind : std::uint8_t {
-        made,   ///< its own memory
-        input,  ///< the handle of input `index`
-        result, ///< the handle of the earlier result `index`
+        made,     ///< its own memory
+        input,    ///< the handle of input `index`
+        result,   ///< the handle of the earlier result `index`
         constant, ///< the handle of constant `index`
     };
     Kind kind = Kind::made;
@@ -63,14 +63,14 @@ struct Donation {
 struct Plan {
     std::string name;
     std::vector<ir::Type> inputs, results;
-    std::vector<Nest> nests; ///< distinct
-    std::vector<Step> steps;
-    std::vector<std::int64_t> params;
-    std::vector<BufferId> step_buffers;
-    std::vector<Memory> buffers;
-    std::vector<ir::Literal> constants;
-    std::vector<ResultSource> result_sources;
-    std::vector<Donation> donations;
+    PoolVector<Nest> nests; ///< distinct
+    PoolVector<Step> steps;
+    PoolVector<std::int64_t> params;
+    PoolVector<BufferId> step_buffers;
+    PoolVector<Memory> buffers;
+    PoolVector<ir::Literal> constants;
+    PoolVector<ResultSource> result_sources;
+    PoolVector<Donation> donations;
     std::int64_t arena_bytes = 0;
     double estimate_us = 0; ///< on one thread; below zero: unknown (trip counts that depend on data)
 };

@@ -34,10 +34,10 @@ public:
     [[nodiscard]] bool has_units() const override { return true; }
 
     void begin() { slots_.clear(); }
-    [[nodiscard]] const std::vector<std::pair<ValueId, std::size_t>>& slots() const { return slots_; }
+    [[nodiscard]] const PoolVector<std::pair<ValueId, std::size_t>>& slots() const { return slots_; }
 
 private:
-    std::vector<std::pair<ValueId, std::size_t>> slots_;
+    PoolVector<std::pair<ValueId, std::size_t>> slots_;
 };
 
 class Maker {
@@ -70,7 +70,8 @@ private:
             case Block::Kind::scratch: m.source = Memory::Source::arena; break;
             case Block::Kind::constant:
                 m.source = Memory::Source::constant;
-                m.index = constant_number(function_.ops()[static_cast<std::size_t>(function_.defining_op()[b.index])].get<ir::ConstantAttr>().value);
+                m.index = constant_number(
+                    function_.ops()[static_cast<std::size_t>(function_.defining_op()[b.index])].get<ir::ConstantAttr>().value);
                 break;
             }
             plan_.buffers.push_back(m);
@@ -170,8 +171,10 @@ private:
         step.location = function_.ops()[static_cast<std::size_t>(g.op)].location;
         step.nest = nest_number(w.b.finish());
         plan_.steps.push_back(step);
-        if (work.estimate_us < 0) plan_.estimate_us = -1;
-        else if (plan_.estimate_us >= 0) plan_.estimate_us += work.estimate_us;
+        if (work.estimate_us < 0)
+            plan_.estimate_us = -1;
+        else if (plan_.estimate_us >= 0)
+            plan_.estimate_us += work.estimate_us;
     }
 
     std::uint32_t nest_number(Nest nest) {
@@ -190,9 +193,12 @@ private:
             const std::uint32_t b = memory_.block_of[fused_.owner(function_.results()[r])];
             internal_check(b != no_block, "a result has no memory");
             const Block& block = memory_.blocks[b];
-            if (block.kind == Block::Kind::parameter) source = {ResultSource::Kind::input, block.index};
-            else if (block.kind == Block::Kind::constant) source = {ResultSource::Kind::constant, plan_.buffers[b].index};
-            else if (block.index != r) source = {ResultSource::Kind::result, block.index};
+            if (block.kind == Block::Kind::parameter)
+                source = {ResultSource::Kind::input, block.index};
+            else if (block.kind == Block::Kind::constant)
+                source = {ResultSource::Kind::constant, plan_.buffers[b].index};
+            else if (block.index != r)
+                source = {ResultSource::Kind::result, block.index};
             plan_.result_sources.push_back(source);
         }
     }
@@ -233,7 +239,8 @@ Plan make_plan(const ir::FunctionPtr& function, const PlanOptions& options) {
     runtime::bump(&runtime::Counters::plans);
     std::unordered_map<const ir::Function*, std::size_t> known;
     levels(*function, 0, known);
-    const ir::FunctionPtr optimized = pass::settle_unit_reductions(options.optimize ? pass::optimize(function) : pass::inline_calls(function));
+    const ir::FunctionPtr optimized =
+        pass::settle_unit_reductions(options.optimize ? pass::optimize(function) : pass::inline_calls(function));
     return Maker(*optimized).run();
 }
 

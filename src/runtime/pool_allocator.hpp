@@ -1,6 +1,8 @@
 #pragma once
 #include "runtime/allocator.hpp"
 
+#include <vector>
+
 namespace stithy::runtime {
 
 /// Memory for standard containers from the process's pool, so that making one program after another touches no fresh pages. Not counted as
@@ -15,5 +17,9 @@ struct PoolAllocator {
     void deallocate(T* p, std::size_t n) noexcept { deallocate_counted(p, n * sizeof(T), 0); }
     friend bool operator==(const PoolAllocator&, const PoolAllocator&) { return true; }
 };
+
+/// A vector for what lives as long as one program is made.
+template <class T>
+using PoolVector = std::vector<T, PoolAllocator<T>>;
 
 } // namespace stithy::runtime

@@ -274,7 +274,7 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
                      location);
     }
     const Arrays captures = united(bodies);
-    std::vector<ir::FunctionPtr> regions;
+    ir::Regions regions;
     regions.reserve(count);
     for (Body& b : bodies) regions.push_back(b.trace->finish(b.results, types.size(), captures));
     Arrays operands{is_predicate ? index.array() : clamped_selector(index.array(), last, location)};

@@ -26,8 +26,8 @@ std::vector<std::uint32_t> count_uses(const Function& function) {
     return uses;
 }
 
-std::vector<ValueId> ids_of(std::span<const Value> values) {
-    std::vector<ValueId> ids;
+ir::Operands ids_of(std::span<const Value> values) {
+    ir::Operands ids;
     ids.reserve(values.size());
     for (const Value& v : values) ids.push_back(v.id());
     return ids;
@@ -57,7 +57,7 @@ Values copy_op(Builder& builder, const Function& from, const Op& op, std::span<c
     return results_from(builder, builder.append(std::move(copy), types), op.result_count);
 }
 
-Values append_op(Builder& builder, OpCode code, std::span<const Value> operands, ir::AttrPtr attr, std::vector<FunctionPtr> regions,
+Values append_op(Builder& builder, OpCode code, std::span<const Value> operands, ir::AttrPtr attr, ir::Regions regions,
                  std::span<const Type> result_types, const Location& location) {
     Op op;
     op.code = code;

@@ -29,7 +29,7 @@ std::string memo_key(std::string_view name, const Mask& a, const Mask& b = {});
 /// Appends a copy of `op` of function `from` with other operands of the same types.
 Values copy_op(Builder& builder, const Function& from, const Op& op, std::span<const Value> operands);
 /// Appends an operation whose result types the caller knows.
-Values append_op(Builder& builder, OpCode code, std::span<const Value> operands, ir::AttrPtr attr, std::vector<FunctionPtr> regions,
+Values append_op(Builder& builder, OpCode code, std::span<const Value> operands, ir::AttrPtr attr, ir::Regions regions,
                  std::span<const Type> result_types, const Location& location);
 /// Zero of a type: a constant, or an empty accumulator.
 Value zero_of(Builder& builder, const Type& type);
@@ -37,7 +37,7 @@ Value zero_of(Builder& builder, const Type& type);
 Value instantiate(Builder& builder, Value v, const Type& type);
 /// The values of `from` (ids of its function) through a table.
 Values lookup(std::span<const ValueId> ids, const Values& table);
-std::vector<ValueId> ids_of(std::span<const Value> values);
+ir::Operands ids_of(std::span<const Value> values);
 /// How often each value of a function is an operand or a result.
 std::vector<std::uint32_t> count_uses(const Function& function);
 

@@ -134,7 +134,7 @@ private:
         Values operands;
         for (std::size_t i = 0; i < op.operands.size(); ++i)
             if (i < first || used[i]) operands.push_back(table_[op.operands[i]]);
-        std::vector<FunctionPtr> regions;
+        ir::Regions regions;
         regions.reserve(op.regions.size());
         const Mask captured(used.begin() + static_cast<std::ptrdiff_t>(first), used.end());
         for (const FunctionPtr& region : op.regions) regions.push_back(shrink(*region, captured, needed));
@@ -153,7 +153,7 @@ private:
             if (i < invariants) ++attr.invariants;
         }
         const Mask carries(parameters.begin() + static_cast<std::ptrdiff_t>(invariants), parameters.end());
-        std::vector<FunctionPtr> regions{shrink(*op.regions[0], parameters, {true}), shrink(*op.regions[1], parameters, carries)};
+        ir::Regions regions{shrink(*op.regions[0], parameters, {true}), shrink(*op.regions[1], parameters, carries)};
         const std::vector<Type> types = regions[1]->result_types();
         put(op, carries, append(op, operands, ir::make_attr(attr), std::move(regions), types));
     }
@@ -182,7 +182,7 @@ private:
         put(op, needed, append(op, operands, ir::make_attr(attr), {body}, ir::loop_result_types(attr, *body)));
     }
 
-    Values append(const Op& op, const Values& operands, ir::AttrPtr attr, std::vector<FunctionPtr> regions, std::span<const Type> types) {
+    Values append(const Op& op, const Values& operands, ir::AttrPtr attr, ir::Regions regions, std::span<const Type> types) {
         Op copy;
         copy.code = op.code;
         copy.effect = op.effect;

@@ -84,7 +84,7 @@ void jvp_while(Builder& builder, const Op& op, std::span<const Value> operands, 
     WhileAttr attr{static_cast<std::int64_t>(all.size())};
     put_group(builder, all, Values(operands.begin(), operands.end()), instantiated, active, invariants, n);
 
-    std::vector<FunctionPtr> regions;
+    ir::Regions regions;
     for (std::size_t k = 0; k < 2; ++k) {
         const Function& region = *op.regions[k];
         Doubled d;

@@ -233,7 +233,7 @@ TEST(Text, WhatIsUsedFromOutsideBecomesAnOperand) {
                               .main();
     const Op& op = f->ops()[0];
     EXPECT_EQ(op.get<WhileAttr>().invariants, 2);
-    EXPECT_EQ(op.operands, (std::vector<ValueId>{1, 0, 0}));
+    EXPECT_EQ(op.operands, (ir::Operands{1, 0, 0}));
 }
 
 TEST(Text, AnnotationsAreSkipped) {

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::int64_t frame_bytes = 512;
 
-BodyParts parts_of(const ir::Function& region, const std::vector<std::int32_t>& home) {
+BodyParts parts_of(const ir::Function& region, const PoolVector<std::int32_t>& home) {
     BodyParts parts;
     parts.fused_form = fuse(region);
     parts.registers.resize(region.value_count());
@@ -42,12 +42,12 @@ void copy_memory(Writer& w, const ir::Type& type, NestValue from, NestValue to) 
     w.b.end();
 }
 
-BodyScope::BodyScope(Writer& w, const ir::Function& region, std::vector<std::int32_t> home)
+BodyScope::BodyScope(Writer& w, const ir::Function& region, PoolVector<std::int32_t> home)
     : BodyParts(parts_of(region, home)), Scope(region, fused_form), home_(std::move(home)) {
     scalars_.assign(region.value_count(), no_nest_value);
     pointers_.assign(memory.blocks.size(), no_nest_value);
     // Scratch memory: what is small stands in the frame, where the compiler can turn it into registers.
-    std::vector<bool> small(memory.blocks.size(), true);
+    PoolVector<bool> small(memory.blocks.size(), true);
     for (ValueId v = 0; v < region.value_count(); ++v) {
         const std::uint32_t b = memory.block_of[v];
         if (b != no_block && !is_small(region.type(v))) small[b] = false;

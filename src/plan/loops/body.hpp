@@ -8,7 +8,7 @@ namespace stithy::plan {
 struct BodyParts {
     Fused fused_form;
     MemoryPlan memory;
-    std::vector<bool> registers; ///< per value: one element, kept in a register
+    PoolVector<bool> registers; ///< per value: one element, kept in a register
 };
 
 /// Values of a region that is written into a larger nest: one-element values in registers, small arrays in the frame, others in scratch
@@ -16,7 +16,7 @@ struct BodyParts {
 class BodyScope final : private BodyParts, public Scope {
 public:
     /// `home`: per result, the parameter whose memory it may overwrite (the carry it becomes), or -1.
-    BodyScope(Writer& w, const ir::Function& region, std::vector<std::int32_t> home);
+    BodyScope(Writer& w, const ir::Function& region, PoolVector<std::int32_t> home);
 
     enum class Where : std::uint8_t {
         in_register, ///< result_scalar()
@@ -46,9 +46,9 @@ public:
 private:
     [[nodiscard]] const ir::Literal* constant_of(ir::ValueId v) const;
 
-    std::vector<std::int32_t> home_;
-    std::vector<NestValue> scalars_;  ///< per value
-    std::vector<NestValue> pointers_; ///< per block
+    PoolVector<std::int32_t> home_;
+    PoolVector<NestValue> scalars_;  ///< per value
+    PoolVector<NestValue> pointers_; ///< per block
 };
 
 /// Kept in the frame, with constant extents in the code: all extents at most 8, at most 64 elements, more than one.
@@ -64,7 +64,7 @@ public:
         ir::ValueId operand = 0, result = 0; ///< of the operation
         std::size_t parameter = 0, body_result = 0;
     };
-    Carries(Writer& w, Scope& outer, BodyScope& body, std::vector<Carry> carries);
+    Carries(Writer& w, Scope& outer, BodyScope& body, PoolVector<Carry> carries);
 
     /// Before the loop.
     void begin();
@@ -91,8 +91,8 @@ private:
     NestBuilder& b_;
     Scope& outer_;
     BodyScope& body_;
-    std::vector<Carry> carries_;
-    std::vector<State> states_;
+    PoolVector<Carry> carries_;
+    PoolVector<State> states_;
     NestValue parity_ = no_nest_value;
 };
 

@@ -70,7 +70,7 @@ private:
         BodyScope body(w_, region, homes_);
         for (std::size_t p = 0; p < captures_.size(); ++p)
             if (captures_[p] != no_nest_value) body.set_parameter(p, captures_[p]);
-        std::vector<NestValue> spare(op_.result_count, no_nest_value);
+        PoolVector<NestValue> spare(op_.result_count, no_nest_value);
         for (std::uint32_t r = 0; r < op_.result_count; ++r) {
             if (one(r) || body.where(r) != BodyScope::Where::own) continue;
             if (homes_[r] >= 0) spare[r] = w_.scratch(type(r).bytes()); // its memory holds the captured array meanwhile
@@ -93,8 +93,8 @@ private:
     Writer& w_;
     Scope& outer_;
     const ir::Op& op_;
-    std::vector<std::int32_t> homes_;
-    std::vector<NestValue> variables_, memory_, captures_;
+    PoolVector<std::int32_t> homes_;
+    PoolVector<NestValue> variables_, memory_, captures_;
 };
 
 } // namespace

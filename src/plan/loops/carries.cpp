@@ -5,7 +5,7 @@ namespace stithy::plan {
 using ir::OpCode;
 using Where = BodyScope::Where;
 
-Carries::Carries(Writer& w, Scope& outer, BodyScope& body, std::vector<Carry> carries)
+Carries::Carries(Writer& w, Scope& outer, BodyScope& body, PoolVector<Carry> carries)
     : w_(w), b_(w.b), outer_(outer), body_(body), carries_(std::move(carries)), states_(carries_.size()) {}
 
 /// Whether a carry alternates between two pieces of memory.
@@ -16,7 +16,7 @@ bool Carries::swaps(const Carry& c) const {
 
 /// Carries whose new value is the present value of another take over that one's memory: (p, q) -> (q, p), or (older, old) -> (old, new).
 void Carries::find_moves() {
-    std::vector<bool> taken(carries_.size(), false);
+    PoolVector<bool> taken(carries_.size(), false);
     const auto large = [&](const Carry& c) { return type(c).elements() != 1 && !is_small(type(c)) && swaps(c); };
     for (std::size_t i = 0; i < carries_.size(); ++i) {
         if (!large(carries_[i]) || body_.where(carries_[i].body_result) != Where::elsewhere) continue;
@@ -74,10 +74,10 @@ void Carries::next() {
         if (s.spare != no_nest_value && s.from < 0 && body_.where(c.body_result) == Where::elsewhere)
             copy_memory(w_, type(c), body_.result_pointer(w_, c.body_result), s.other == no_nest_value ? s.spare : b_.get(s.other));
     }
-    std::vector<NestValue> scalars(carries_.size(), no_nest_value);
+    PoolVector<NestValue> scalars(carries_.size(), no_nest_value);
     for (std::size_t i = 0; i < carries_.size(); ++i)
         if (type(carries_[i]).elements() == 1) scalars[i] = body_.result_scalar(w_, carries_[i].body_result);
-    std::vector<NestValue> present(carries_.size(), no_nest_value);
+    PoolVector<NestValue> present(carries_.size(), no_nest_value);
     for (std::size_t i = 0; i < carries_.size(); ++i)
         if (states_[i].other != no_nest_value || states_[i].from >= 0) present[i] = b_.get(states_[i].variable);
     for (std::size_t i = 0; i < carries_.size(); ++i) {

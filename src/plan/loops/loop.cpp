@@ -55,16 +55,16 @@ public:
     }
 
 private:
-    static std::vector<std::int32_t> homes(const ir::LoopLayout& layout) {
-        std::vector<std::int32_t> home;
+    static PoolVector<std::int32_t> homes(const ir::LoopLayout& layout) {
+        PoolVector<std::int32_t> home;
         for (std::size_t i = 0; i < layout.carries + layout.accumulators; ++i)
             home.push_back(static_cast<std::int32_t>(layout.carry(0) + i));
         home.resize(layout.results(), -1);
         return home;
     }
 
-    static std::vector<Carries::Carry> carries(const ir::Op& op, const ir::LoopLayout& layout) {
-        std::vector<Carries::Carry> list;
+    static PoolVector<Carries::Carry> carries(const ir::Op& op, const ir::LoopLayout& layout) {
+        PoolVector<Carries::Carry> list;
         for (std::size_t i = 0; i < layout.carries + layout.accumulators; ++i) {
             const std::size_t p = layout.carry(0) + i;
             list.push_back({op.operands[layout.operand_of(p)], op.result(static_cast<std::uint32_t>(i)), p, i});
@@ -126,7 +126,7 @@ private:
     ir::LoopLayout layout_;
     BodyScope body_;
     Carries carries_;
-    std::vector<NestValue> outside_, stacks_;
+    PoolVector<NestValue> outside_, stacks_;
     NestValue counter_ = no_nest_value;
 };
 
@@ -137,8 +137,8 @@ Work lower_loop(Writer& w, Scope& scope, const ir::Op& op) { return CountedLoop(
 Work lower_while(Writer& w, Scope& scope, const ir::Op& op) {
     const auto invariants = static_cast<std::size_t>(op.get<ir::WhileAttr>().invariants);
     check_types(*op.regions[1]);
-    std::vector<std::int32_t> home;
-    std::vector<Carries::Carry> list;
+    PoolVector<std::int32_t> home;
+    PoolVector<Carries::Carry> list;
     for (std::size_t p = invariants; p < op.operands.size(); ++p) {
         home.push_back(static_cast<std::int32_t>(p));
         list.push_back({op.operands[p], op.result(static_cast<std::uint32_t>(p - invariants)), p, p - invariants});

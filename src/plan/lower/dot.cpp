@@ -18,12 +18,12 @@ struct Loop {
 struct Product {
     DType dtype, from;
     ValueId lhs = 0, rhs = 0, out = 0;
-    std::vector<Loop> batch, rows, columns, inner;
+    PoolVector<Loop> batch, rows, columns, inner;
     std::int64_t b = 1, m = 1, n = 1, k = 1;
 };
 
-std::vector<std::int64_t> strides(const Shape& shape) {
-    std::vector<std::int64_t> s(shape.rank());
+PoolVector<std::int64_t> strides(const Shape& shape) {
+    PoolVector<std::int64_t> s(shape.rank());
     std::int64_t stride = 1;
     for (std::size_t i = shape.rank(); i-- > 0; stride *= shape[i]) s[i] = stride;
     return s;
@@ -32,8 +32,8 @@ std::vector<std::int64_t> strides(const Shape& shape) {
 bool holds(const Dims& dims, std::size_t d) { return ops::contains(dims, static_cast<std::int64_t>(d)); }
 
 /// Axes of extent 1 go; neighbours that every array passes through as one become one.
-std::vector<Loop> merged(const std::vector<Loop>& loops) {
-    std::vector<Loop> r;
+PoolVector<Loop> merged(const PoolVector<Loop>& loops) {
+    PoolVector<Loop> r;
     for (const Loop& l : loops) {
         if (l.extent == 1) continue;
         if (!r.empty()) {
@@ -48,7 +48,7 @@ std::vector<Loop> merged(const std::vector<Loop>& loops) {
     return r;
 }
 
-std::int64_t count(const std::vector<Loop>& loops) {
+std::int64_t count(const PoolVector<Loop>& loops) {
     std::int64_t n = 1;
     for (const Loop& l : loops) n *= l.extent;
     return n;
@@ -62,7 +62,8 @@ Product product_of(const Scope& scope, const ir::Op& op) {
     p.dtype = scope.function.type(p.out).dtype();
     p.from = scope.function.type(p.lhs).dtype();
     const auto& attr = op.get<ir::DotAttr>();
-    const Shape &lhs = scope.function.type(p.lhs).shape(), &rhs = scope.function.type(p.rhs).shape(), &out = scope.function.type(p.out).shape();
+    const Shape &lhs = scope.function.type(p.lhs).shape(), &rhs = scope.function.type(p.rhs).shape(),
+                &out = scope.function.type(p.out).shape();
     const auto ls = strides(lhs), rs = strides(rhs), os = strides(out);
     std::size_t o = 0;
     for (std::size_t i = 0; i < attr.lhs_batch.size(); ++i, ++o) {
@@ -104,7 +105,8 @@ public:
     Work run() {
         Work work;
         if (p_.b * p_.m * p_.n == 0) return work;
-        const double products = static_cast<double>(p_.b) * static_cast<double>(p_.m) * static_cast<double>(p_.n) * static_cast<double>(p_.k);
+        const double products =
+            static_cast<double>(p_.b) * static_cast<double>(p_.m) * static_cast<double>(p_.n) * static_cast<double>(p_.k);
         work.estimate_us = products * 5e-5 + 0.1;
         if (!scope_.has_units() && flat()) {
             emit_loops_over(LoopKind::unrolled);
@@ -127,7 +129,8 @@ public:
 private:
     [[nodiscard]] bool flat() const {
         const std::int64_t most = std::max({p_.m, p_.n, p_.k, p_.b});
-        return most <= 8 && p_.b * p_.m * p_.k <= 64 && p_.b * p_.k * p_.n <= 64 && p_.b * p_.m * p_.n <= 64 && p_.b * p_.m * p_.n * p_.k <= 512;
+        return most <= 8 && p_.b * p_.m * p_.k <= 64 && p_.b * p_.k * p_.n <= 64 && p_.b * p_.m * p_.n <= 64 &&
+               p_.b * p_.m * p_.n * p_.k <= 512;
     }
 
     NestValue number(std::int64_t v, bool fixed) { return fixed ? b_.fixed_int(v) : w_.number(v); }
@@ -159,7 +162,7 @@ private:
         const NestValue lhs = scope_.pointer_or_local(w_, p_.lhs), rhs = scope_.pointer_or_local(w_, p_.rhs);
         const bool one = p_.b * p_.m * p_.n == 1;
         const NestValue out = one ? no_nest_value : scope_.pointer(w_, p_.out);
-        std::vector<Loop> outer = p_.batch;
+        PoolVector<Loop> outer = p_.batch;
         outer.insert(outer.end(), p_.rows.begin(), p_.rows.end());
         outer.insert(outer.end(), p_.columns.begin(), p_.columns.end());
         const bool inner_vector = !fixed && !p_.inner.empty() && (outer.empty() || p_.columns.empty()) && p_.k >= 8;
@@ -185,13 +188,15 @@ private:
         b_.accumulate(total, b_.apply(boolean_product ? OpCode::and_ : OpCode::multiply, p_.dtype, x, y));
         for (std::size_t i = 0; i < p_.inner.size(); ++i) b_.end();
         const NestValue sum = b_.get(total);
-        if (one) scope_.set_scalar(w_, p_.out, sum);
-        else b_.store(p_.dtype, out, at.out, sum);
+        if (one)
+            scope_.set_scalar(w_, p_.out, sum);
+        else
+            b_.store(p_.dtype, out, at.out, sum);
         for (std::size_t i = 0; i < outer.size(); ++i) b_.end();
     }
 
     /// The operand as a matrix of `rows` x `columns`; copied into scratch memory when its axes lie otherwise.
-    Matrix matrix(NestValue pointer, const std::vector<Loop>& rows, const std::vector<Loop>& columns, std::int64_t Loop::* stride) {
+    Matrix matrix(NestValue pointer, const PoolVector<Loop>& rows, const PoolVector<Loop>& columns, std::int64_t Loop::* stride) {
         Matrix r;
         r.pointer = pointer;
         const std::int64_t batch = p_.batch.empty() ? 1 : p_.batch.back().extent;
@@ -213,16 +218,17 @@ private:
         r.leading = n;
         r.batch_stride = m * n;
         const NestValue to = w_.scratch(batch * m * n * static_cast<std::int64_t>(p_.dtype.size()));
-        std::vector<Loop> loops;
+        PoolVector<Loop> loops;
         if (!p_.batch.empty()) loops.push_back(p_.batch.back());
         loops.insert(loops.end(), rows.begin(), rows.end());
         loops.insert(loops.end(), columns.begin(), columns.end());
         std::int64_t place = 1;
-        std::vector<std::int64_t> places(loops.size());
+        PoolVector<std::int64_t> places(loops.size());
         for (std::size_t i = loops.size(); i-- > 0; place *= loops[i].extent) places[i] = place;
         NestValue from_at = b_.fixed_int(0), to_at = b_.fixed_int(0);
         for (std::size_t i = 0; i < loops.size(); ++i) {
-            const NestValue c = b_.loop(i + 1 == loops.size() ? LoopKind::vector : LoopKind::serial, b_.fixed_int(0), w_.number(loops[i].extent));
+            const NestValue c =
+                b_.loop(i + 1 == loops.size() ? LoopKind::vector : LoopKind::serial, b_.fixed_int(0), w_.number(loops[i].extent));
             from_at = moved(from_at, c, loops[i].*stride, false);
             to_at = moved(to_at, c, places[i], false);
         }
@@ -252,10 +258,13 @@ private:
         const Matrix lhs = matrix(a, p_.rows, p_.inner, &Loop::lhs), rhs = matrix(b, p_.inner, p_.columns, &Loop::rhs);
         const auto flag = [&](bool f) { return b_.fixed_int(f ? 1 : 0); };
         const NestValue m = w_.number(p_.m), n = w_.number(p_.n), k = w_.number(p_.k);
-        const NestValue lda = w_.number(lhs.leading), ldb = w_.number(rhs.leading), batch = w_.number(p_.batch.empty() ? 1 : p_.batch.back().extent);
-        const NestValue sa = w_.number(lhs.batch_stride), sb = w_.number(rhs.batch_stride), sc = w_.number(p_.batch.empty() ? 0 : p_.batch.back().out);
-        b_.call(p_.dtype == f32 ? "stithy_gemm_f32" : "stithy_gemm_f64", {flag(lhs.transposed), flag(rhs.transposed), m, n, k, lhs.pointer, lda,
-                                                                           rhs.pointer, ldb, b_.fixed(p_.dtype, 0), out, n, batch, sa, sb, sc});
+        const NestValue lda = w_.number(lhs.leading), ldb = w_.number(rhs.leading),
+                        batch = w_.number(p_.batch.empty() ? 1 : p_.batch.back().extent);
+        const NestValue sa = w_.number(lhs.batch_stride), sb = w_.number(rhs.batch_stride),
+                        sc = w_.number(p_.batch.empty() ? 0 : p_.batch.back().out);
+        b_.call(p_.dtype == f32 ? "stithy_gemm_f32" : "stithy_gemm_f64",
+                {flag(lhs.transposed), flag(rhs.transposed), m, n, k, lhs.pointer, lda, rhs.pointer, ldb, b_.fixed(p_.dtype, 0), out, n,
+                 batch, sa, sb, sc});
         for (std::size_t i = 0; i < loops; ++i) b_.end();
     }
 
@@ -263,14 +272,15 @@ private:
         const bool vector_left = p_.m == 1;
         const NestValue a = scope_.pointer_or_local(w_, p_.lhs), b = scope_.pointer_or_local(w_, p_.rhs);
         const Matrix matrix_side = vector_left ? matrix(b, p_.columns, p_.inner, &Loop::rhs) : matrix(a, p_.rows, p_.inner, &Loop::lhs);
-        const std::vector<Loop> none;
+        const PoolVector<Loop> none;
         const Matrix vector_side = vector_left ? matrix(a, none, p_.inner, &Loop::lhs) : matrix(b, none, p_.inner, &Loop::rhs);
         const std::int64_t rows = vector_left ? p_.n : p_.m;
         const NestValue m = w_.number(matrix_side.transposed ? p_.k : rows), n = w_.number(matrix_side.transposed ? rows : p_.k);
         const bool one = rows == 1;
         const NestValue out = one ? b_.local(p_.dtype, 1) : scope_.pointer(w_, p_.out);
-        b_.call(p_.dtype == f32 ? "stithy_gemv_f32" : "stithy_gemv_f64", {b_.fixed_int(matrix_side.transposed ? 1 : 0), m, n, matrix_side.pointer,
-                                                                           w_.number(matrix_side.leading), vector_side.pointer, b_.fixed(p_.dtype, 0), out});
+        b_.call(p_.dtype == f32 ? "stithy_gemv_f32" : "stithy_gemv_f64",
+                {b_.fixed_int(matrix_side.transposed ? 1 : 0), m, n, matrix_side.pointer, w_.number(matrix_side.leading),
+                 vector_side.pointer, b_.fixed(p_.dtype, 0), out});
         if (one) scope_.set_scalar(w_, p_.out, b_.load(p_.dtype, out, b_.fixed_int(0)));
     }
 

@@ -13,14 +13,15 @@ namespace {
 
 bool holds(const Dims& dims, std::size_t d) { return ops::contains(dims, static_cast<std::int64_t>(d)); }
 
-std::vector<std::int64_t> strides(const Shape& shape) {
-    std::vector<std::int64_t> s(shape.rank());
+PoolVector<std::int64_t> strides(const Shape& shape) {
+    PoolVector<std::int64_t> s(shape.rank());
     std::int64_t stride = 1;
     for (std::size_t i = shape.rank(); i-- > 0; stride *= shape[i]) s[i] = stride;
     return s;
 }
 
-/// Updates one after the other in index order (so that equal indices give the same result each time); the elements of a window side by side.
+/// Updates one after the other in index order (so that equal indices give the same result each time); the elements of a window side by
+/// side.
 class Scatter {
 public:
     Scatter(Writer& w, Scope& scope, const ir::Op& op)
@@ -48,7 +49,8 @@ public:
         update();
         b_.end();
         for (std::size_t i = 0; i < loops_; ++i) b_.end();
-        for (std::size_t i = 0; i < single_.size(); ++i) scope_.set_scalar(w_, op_.result(static_cast<std::uint32_t>(i)), b_.get(single_[i]));
+        for (std::size_t i = 0; i < single_.size(); ++i)
+            scope_.set_scalar(w_, op_.result(static_cast<std::uint32_t>(i)), b_.get(single_[i]));
         return work;
     }
 
@@ -58,7 +60,7 @@ private:
     /// Loops over the updates: what counts index vectors outside, the window inside, so that a window's place is found once.
     void open_updates() {
         counters_.assign(updates_.rank(), b_.fixed_int(0));
-        std::vector<std::size_t> order;
+        PoolVector<std::size_t> order;
         for (std::size_t d = 0; d < updates_.rank(); ++d)
             if (!in_window(d) && updates_[d] != 1) order.push_back(d);
         for (std::size_t d = 0; d < updates_.rank(); ++d)
@@ -67,12 +69,13 @@ private:
         const bool vector = !order.empty() && in_window(order.back()) && !one_;
         for (std::size_t i = 0; i < order.size(); ++i) {
             const bool last = i + 1 == order.size();
-            counters_[order[i]] = b_.loop(last && vector ? LoopKind::vector : LoopKind::serial, b_.fixed_int(0), w_.number(updates_[order[i]]));
+            counters_[order[i]] =
+                b_.loop(last && vector ? LoopKind::vector : LoopKind::serial, b_.fixed_int(0), w_.number(updates_[order[i]]));
         }
         loops_ = order.size();
     }
 
-    NestValue place(const std::vector<std::int64_t>& s, const std::vector<NestValue>& at, std::int64_t offset = 0) {
+    NestValue place(const PoolVector<std::int64_t>& s, const PoolVector<NestValue>& at, std::int64_t offset = 0) {
         NestValue sum = offset == 0 ? b_.fixed_int(0) : w_.number(offset);
         for (std::size_t i = 0; i < s.size(); ++i) sum = b_.add(sum, s[i] == 1 ? at[i] : b_.mul(at[i], w_.number(s[i])));
         return sum;
@@ -80,16 +83,16 @@ private:
 
     /// Index of the target element, and whether it is inside.
     void find_place() {
-        std::vector<NestValue> batch;
+        PoolVector<NestValue> batch;
         for (std::size_t d = 0; d < updates_.rank(); ++d)
             if (!in_window(d)) batch.push_back(counters_[d]);
         const auto vector_dim = static_cast<std::size_t>(attr_.index_vector_dim);
-        std::vector<NestValue> at(target_.rank(), b_.fixed_int(0));
-        std::vector<bool> checked(target_.rank(), false);
+        PoolVector<NestValue> at(target_.rank(), b_.fixed_int(0));
+        PoolVector<bool> checked(target_.rank(), false);
         const auto index_strides = strides(index_shape_);
         for (std::size_t k = 0; k < attr_.scatter_dims_to_operand_dims.size(); ++k) {
-            std::vector<NestValue> where;
-            std::vector<std::int64_t> s;
+            PoolVector<NestValue> where;
+            PoolVector<std::int64_t> s;
             for (std::size_t i = 0, q = 0; i < index_shape_.rank(); ++i) {
                 if (i == vector_dim) continue;
                 where.push_back(batch[q++]);
@@ -106,14 +109,15 @@ private:
             const auto i = static_cast<std::size_t>(attr_.scatter_indices_batching_dims[k]);
             at[static_cast<std::size_t>(attr_.input_batching_dims[k])] = batch[i < vector_dim ? i : i - 1];
         }
-        std::vector<NestValue> window;
+        PoolVector<NestValue> window;
         for (std::int64_t d : attr_.update_window_dims) window.push_back(counters_[static_cast<std::size_t>(d)]);
         for (std::size_t d = 0, q = 0; d < target_.rank(); ++d)
             if (!holds(attr_.inserted_window_dims, d) && !holds(attr_.input_batching_dims, d)) at[d] = b_.add(at[d], window[q++]);
         inside_ = b_.fixed(boolean, 1);
         for (std::size_t d = 0; d < target_.rank(); ++d) {
             if (!checked[d]) continue;
-            const NestValue low = b_.compare(Direction::ge, at[d], b_.fixed_int(0)), high = b_.compare(Direction::lt, at[d], w_.number(target_[d]));
+            const NestValue low = b_.compare(Direction::ge, at[d], b_.fixed_int(0)),
+                            high = b_.compare(Direction::lt, at[d], w_.number(target_[d]));
             inside_ = b_.apply(OpCode::and_, boolean, inside_, b_.apply(OpCode::and_, boolean, low, high));
         }
         target_place_ = place(strides(target_), at);
@@ -121,20 +125,24 @@ private:
     }
 
     void update() {
-        std::vector<NestValue> arguments(2 * count_, no_nest_value);
+        PoolVector<NestValue> arguments(2 * count_, no_nest_value);
         for (std::size_t i = 0; i < count_; ++i) {
             const ValueId result = op_.result(static_cast<std::uint32_t>(i));
             const DType dtype = scope_.function.type(result).dtype();
             arguments[i] = one_ ? b_.get(single_[i]) : b_.load(dtype, scope_.pointer(w_, result), target_place_);
             arguments[count_ + i] = b_.load(dtype, updates_pointer_[i], update_place_);
         }
-        std::vector<NestValue> results;
-        if (adds_) results = {b_.apply(OpCode::add, scope_.function.type(op_.result()).dtype(), arguments[0], arguments[1])};
-        else results = emit_region(w_, *op_.regions[0], arguments);
+        PoolVector<NestValue> results;
+        if (adds_)
+            results = {b_.apply(OpCode::add, scope_.function.type(op_.result()).dtype(), arguments[0], arguments[1])};
+        else
+            results = emit_region(w_, *op_.regions[0], arguments);
         for (std::size_t i = 0; i < count_; ++i) {
             const ValueId result = op_.result(static_cast<std::uint32_t>(i));
-            if (one_) b_.set(single_[i], results[i]);
-            else b_.store(scope_.function.type(result).dtype(), scope_.pointer(w_, result), target_place_, results[i]);
+            if (one_)
+                b_.set(single_[i], results[i]);
+            else
+                b_.store(scope_.function.type(result).dtype(), scope_.pointer(w_, result), target_place_, results[i]);
         }
     }
 
@@ -147,8 +155,8 @@ private:
     std::size_t count_;
     ValueId indices_;
     const Shape &target_, &index_shape_, &updates_;
-    std::vector<NestValue> counters_, updates_pointer_;
-    std::vector<NestValue> single_; ///< the targets when they have one element: variables
+    PoolVector<NestValue> counters_, updates_pointer_;
+    PoolVector<NestValue> single_; ///< the targets when they have one element: variables
     NestValue indices_pointer_ = no_nest_value, inside_ = no_nest_value, target_place_ = no_nest_value, update_place_ = no_nest_value;
     std::size_t loops_ = 0;
 };
