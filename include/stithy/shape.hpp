@@ -23,15 +23,15 @@ struct Extent {
 /// A short vector of 64-bit integers with room for six inside, for shapes and attributes.
 class Dims {
 public:
-    Dims() = default;
-    Dims(std::size_t count, std::int64_t value) {
+    Dims() : local_{} {}
+    Dims(std::size_t count, std::int64_t value) : Dims() {
         resize(count);
         std::fill(begin(), end(), value);
     }
-    Dims(const Dims& other) { assign(other.data(), other.size()); }
-    Dims(Dims&& other) noexcept { take(other); }
+    Dims(const Dims& other) : Dims() { assign(other); }
+    Dims(Dims&& other) noexcept : Dims() { take(other); }
     Dims& operator=(const Dims& other) {
-        if (this != &other) assign(other.data(), other.size());
+        if (this != &other) assign(other);
         return *this;
     }
     Dims& operator=(Dims&& other) noexcept {
@@ -77,10 +77,14 @@ public:
 
 private:
     static constexpr std::uint32_t inside = 6;
-    void assign(const std::int64_t* values, std::size_t count) {
-        if (count > capacity_) grow(count);
-        std::copy(values, values + count, data());
-        size_ = static_cast<std::uint32_t>(count);
+    void assign(const Dims& other) {
+        if (capacity_ == inside && other.capacity_ == inside) { // all six: quicker than as many as there are
+            std::copy(other.local_, other.local_ + inside, local_);
+        } else {
+            if (other.size_ > capacity_) grow(other.size_);
+            std::copy(other.begin(), other.end(), data());
+        }
+        size_ = other.size_;
     }
     void grow(std::size_t count) {
         const auto room = static_cast<std::uint32_t>(std::max<std::size_t>(count, std::size_t{2} * capacity_));
@@ -100,7 +104,7 @@ private:
         if (other.capacity_ > inside)
             heap_ = other.heap_;
         else
-            std::copy(other.local_, other.local_ + other.size_, local_);
+            std::copy(other.local_, other.local_ + inside, local_);
         other.size_ = 0;
         other.capacity_ = inside;
     }

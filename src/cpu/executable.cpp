@@ -55,6 +55,17 @@ auto name_shortage(const plan::Plan& plan, const Location& location, F f) {
 
 /// What call() is made of.
 struct Executable::Impl {
+    /// Below it a first call runs in its caller's thread: while that planned, the executor fell asleep, and waking it costs what the wait
+    /// does.
+    static constexpr double first_limit_us = 2 * runtime::Queue::inline_limit_us;
+
+    static bool runs_inline(const Executable& e) {
+        if (e.called_.load(std::memory_order_relaxed)) [[likely]]
+            return runtime::cpu_queue().run_inline(e.plan_.estimate_us);
+        e.called_.store(true, std::memory_order_relaxed);
+        return runtime::cpu_queue().run_inline(e.plan_.estimate_us, first_limit_us);
+    }
+
     using Inputs = std::span<const BufferRef>;
     using Outputs = std::span<BufferRef>;
 
@@ -63,7 +74,7 @@ struct Executable::Impl {
         const plan::Plan& plan = e.plan_;
         for (const BufferRef& b : inputs)
             if (!b->ready()) return false;
-        if (!runtime::cpu_queue().run_inline(plan.estimate_us)) return false;
+        if (!runs_inline(e)) return false;
         const plan::Step& step = plan.steps[0];
         SmallVector<void*, 24> pointers(step.buffer_count);
         allocate_outputs(e, inputs, reusable, outputs);
@@ -233,7 +244,7 @@ struct Executable::Impl {
             }
             ready = ready && b->ready();
         }
-        if (ready && runtime::cpu_queue().run_inline(e.plan_.estimate_us)) return run_here(e, inputs, reusable, outputs, location);
+        if (ready && runs_inline(e)) return run_here(e, inputs, reusable, outputs, location);
         queue(e, inputs, mine, reusable, outputs, location);
     }
 };

@@ -6,6 +6,7 @@
 #include "runtime/intrusive.hpp"
 #include "runtime/native.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -65,6 +66,7 @@ private:
     std::vector<BufferRef> constants_;
     std::vector<std::int32_t> donor_; ///< input that result r may take over, or -1
     int threads_ = 0;
+    mutable std::atomic<bool> called_{false};
     bool single_ = false; ///< one nest whose buffers are inputs and results: the quick way
 };
 

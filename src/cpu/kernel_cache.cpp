@@ -18,6 +18,7 @@
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -39,6 +40,18 @@ std::string key_of(const plan::Nest& nest) {
     return key;
 }
 
+/// The same without making the text.
+bool is_key_of(std::string_view key, const plan::Nest& nest) {
+    const std::size_t bytes = nest.code.size() * sizeof(plan::Instruction);
+    if (key.size() < bytes || std::memcmp(key.data(), nest.code.data(), bytes) != 0) return false;
+    key.remove_prefix(bytes);
+    for (const std::string& symbol : nest.symbols) {
+        if (key.size() <= symbol.size() || key[0] != '\n' || key.substr(1, symbol.size()) != symbol) return false;
+        key.remove_prefix(symbol.size() + 1);
+    }
+    return key.empty();
+}
+
 struct Entry {
     std::string key;
     runtime::NativeFunction code = nullptr;
@@ -51,10 +64,10 @@ struct Table {
     std::unordered_multimap<runtime::Hash128, std::unique_ptr<Entry>> entries;
     std::size_t ready = 0;
 
-    Entry* find(const runtime::Hash128& hash, const std::string& key) {
-        const auto [first, last] = entries.equal_range(hash);
+    Entry* find(const plan::Nest& nest) {
+        const auto [first, last] = entries.equal_range(nest.hash);
         for (auto it = first; it != last; ++it)
-            if (it->second->key == key) return it->second.get();
+            if (is_key_of(it->second->key, nest)) return it->second.get();
         return nullptr;
     }
     void erase(const runtime::Hash128& hash, const Entry* entry) {
@@ -85,7 +98,8 @@ runtime::NativeFunction load(const std::string& object) {
 }
 
 /// From the disk, else from the compiler.
-runtime::NativeFunction make_code(const plan::Nest& nest, const std::string& key) {
+runtime::NativeFunction make_code(const plan::Nest& nest) {
+    const std::string key = key_of(nest);
     const TargetOptions options = target_options();
     const std::string disk_key = "kernel " + std::to_string(runtime::native_abi_version) + " " + target_key() +
                                  (options.bounds_checks ? " checked " : " ") + build_identity() + "\n" + key;
@@ -107,14 +121,12 @@ runtime::NativeFunction make_code(const plan::Nest& nest, const std::string& key
 } // namespace
 
 runtime::NativeFunction native_code(const plan::Nest& nest) {
-    const std::string key = key_of(nest);
-    const runtime::Hash128 hash = runtime::hash128(key);
     const pid_t self = getpid();
     Table& t = table();
     Entry* entry = nullptr;
     {
         std::unique_lock lock(t.mutex);
-        while ((entry = t.find(hash, key)) != nullptr) {
+        while ((entry = t.find(nest)) != nullptr) {
             if (entry->code != nullptr) {
                 runtime::bump(&runtime::Counters::kernel_cache_hits);
                 return entry->code;
@@ -124,15 +136,15 @@ runtime::NativeFunction native_code(const plan::Nest& nest) {
         }
         if (entry == nullptr) {
             auto fresh = std::make_unique<Entry>();
-            fresh->key = key;
+            fresh->key = key_of(nest);
             entry = fresh.get();
-            t.entries.emplace(hash, std::move(fresh));
+            t.entries.emplace(nest.hash, std::move(fresh));
         }
         entry->maker = self;
     }
     // No lock is held here. Those who want the same code wait; if this fails, each of them tries for itself.
     try {
-        const runtime::NativeFunction code = make_code(nest, key);
+        const runtime::NativeFunction code = make_code(nest);
         const std::lock_guard lock(t.mutex);
         entry->code = code;
         ++t.ready;
@@ -140,7 +152,7 @@ runtime::NativeFunction native_code(const plan::Nest& nest) {
         return code;
     } catch (...) {
         const std::lock_guard lock(t.mutex);
-        t.erase(hash, entry);
+        t.erase(nest.hash, entry);
         t.changed.notify_all();
         throw;
     }
@@ -151,10 +163,8 @@ std::vector<runtime::NativeFunction> native_code(std::span<const plan::Nest* con
     std::vector<std::size_t> missing;
     Table& t = table();
     for (std::size_t i = 0; i < nests.size(); ++i) {
-        const std::string key = key_of(*nests[i]);
-        const runtime::Hash128 hash = runtime::hash128(key);
         const std::lock_guard lock(t.mutex);
-        const Entry* entry = t.find(hash, key);
+        const Entry* entry = t.find(*nests[i]);
         if (entry == nullptr || entry->code == nullptr)
             missing.push_back(i);
         else

@@ -15,18 +15,20 @@ std::vector<Type> Function::result_types() const {
     return types;
 }
 
-const std::vector<std::int32_t>& Function::defining_op() const {
-    std::lock_guard lock(mutex_);
-    if (defining_.empty()) {
-        std::vector<std::int32_t> defining(types_.size() + 1, -1); // one more, so that it is never empty
-        for (std::size_t i = 0; i < ops_.size(); ++i)
-            for (std::uint32_t r = 0; r < ops_[i].result_count; ++r) defining[ops_[i].first_result + r] = static_cast<std::int32_t>(i);
-        defining_ = std::move(defining);
-    }
+std::span<const std::int32_t> Function::defining_op() const {
+    if (has_defining_.load(std::memory_order_acquire)) return defining_;
+    const std::lock_guard lock(mutex_);
+    if (has_defining_.load(std::memory_order_relaxed)) return defining_;
+    defining_.assign(types_.size(), -1);
+    for (std::size_t i = 0; i < ops_.size(); ++i)
+        for (std::uint32_t r = 0; r < ops_[i].result_count; ++r) defining_[ops_[i].first_result + r] = static_cast<std::int32_t>(i);
+    has_defining_.store(true, std::memory_order_release);
     return defining_;
 }
 
-Builder::Builder(std::string name) : function_(std::make_shared<Function>()) { function_->name_ = std::move(name); }
+Builder::Builder(std::string name) : function_(std::allocate_shared<Function>(runtime::PoolAllocator<Function>())) {
+    function_->name_ = std::move(name);
+}
 
 void Builder::reserve(std::size_t values, std::size_t operations) {
     function_->types_.reserve(values);
@@ -50,7 +52,7 @@ ValueId Builder::append(Op op, std::span<const Type> result_types) {
     op.first_result = static_cast<ValueId>(function_->types_.size());
     op.result_count = static_cast<std::uint32_t>(result_types.size());
     const ValueId first = op.first_result;
-    function_->types_.insert(function_->types_.end(), result_types.begin(), result_types.end());
+    for (const Type& t : result_types) function_->types_.push_back(t);
     function_->ops_.push_back(std::move(op));
     return first;
 }
@@ -59,6 +61,14 @@ FunctionPtr Builder::finish(std::vector<ValueId> results) {
     for (ValueId v : results) internal_check(v < function_->types_.size(), "result that does not exist");
     function_->results_ = std::move(results);
     return std::move(function_);
+}
+
+FunctionPtr Builder::assemble(std::string name, std::size_t parameters, TypeList types, OpList ops, std::vector<ValueId> results) {
+    Builder builder(std::move(name));
+    builder.function_->parameter_count_ = parameters;
+    builder.function_->types_ = std::move(types);
+    builder.function_->ops_ = std::move(ops);
+    return builder.finish(std::move(results));
 }
 
 } // namespace stithy::ir

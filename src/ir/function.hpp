@@ -7,6 +7,7 @@
 #include "runtime/pool_allocator.hpp"
 
 #include <any>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -100,7 +101,7 @@ public:
     /// Whether the function is marked as linear in parameter i (verified).
     [[nodiscard]] bool is_linear(std::size_t i) const { return !linear_.empty() && linear_[i]; }
     /// Index of the operation that defines each value; -1 for parameters. Computed on first use.
-    [[nodiscard]] const std::vector<std::int32_t>& defining_op() const;
+    [[nodiscard]] std::span<const std::int32_t> defining_op() const;
 
     /// Derived objects (transformed functions, plans) memoised on this function: returns the one of `key`, made by `make` on the first
     /// request. No lock is held while `make` runs; of two racing results the first stays.
@@ -116,7 +117,8 @@ private:
     std::vector<ValueId> results_;
     std::vector<bool> linear_;
     mutable std::mutex mutex_;
-    mutable std::vector<std::int32_t> defining_;
+    mutable std::atomic<bool> has_defining_{false};
+    mutable std::vector<std::int32_t, runtime::PoolAllocator<std::int32_t>> defining_;
     mutable std::vector<std::pair<std::string, std::any>> memo_;
 };
 
@@ -138,6 +140,11 @@ public:
     void set_name(std::string name) { function_->name_ = std::move(name); }
     /// Ends building: the builder is of no use afterwards.
     FunctionPtr finish(std::vector<ValueId> results);
+
+    using TypeList = std::vector<Type, runtime::PoolAllocator<Type>>;
+    using OpList = std::vector<Op, runtime::PoolAllocator<Op>>;
+    /// A function of operations that are numbered already: `types` of the parameters, then of the results in order.
+    static FunctionPtr assemble(std::string name, std::size_t parameters, TypeList types, OpList ops, std::vector<ValueId> results);
 
 private:
     std::shared_ptr<Function> function_;

@@ -356,15 +356,20 @@ LoopPlan plan_loops(const Fused& fused, GroupId group, bool top) { return Planne
 void add_spills(Fused& fused, GroupId id) {
     Group& g = fused.groups[id];
     if (g.kind != Group::Kind::loops || g.reductions.empty()) return;
-    const LoopPlan plan = plan_loops(fused, id, true);
+    auto chosen = std::allocate_shared<LoopPlan>(runtime::PoolAllocator<LoopPlan>(), plan_loops(fused, id, true));
+    const LoopPlan& plan = *chosen;
+    const std::size_t outputs = g.outputs.size();
     if (plan.phases > 1) Spills(fused, id, plan).run();
-    if (plan.form != LoopForm::columns) return;
-    for (NodeId r : g.reductions) {
-        const bool known = std::any_of(g.outputs.begin(), g.outputs.end(), [&](const Output& o) { return o.node == r && !o.part; });
-        if (known) continue;
-        g.outputs.push_back({r, fused.nodes[r].value, fused.nodes[r].map, false, false});
-        fused.stored[fused.nodes[r].value] = true;
-    }
+    if (plan.form == LoopForm::columns)
+        for (NodeId r : g.reductions) {
+            const bool known = std::any_of(g.outputs.begin(), g.outputs.end(), [&](const Output& o) { return o.node == r && !o.part; });
+            if (known) continue;
+            g.outputs.push_back({r, fused.nodes[r].value, fused.nodes[r].map, false, false});
+            fused.stored[fused.nodes[r].value] = true;
+        }
+    if (g.outputs.size() != outputs) return; // the loops pass through more now
+    if (fused.loops.size() <= id) fused.loops.resize(fused.groups.size());
+    fused.loops[id] = std::move(chosen);
 }
 
 } // namespace stithy::plan

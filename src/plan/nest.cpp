@@ -40,7 +40,7 @@ NestValue NestBuilder::append(const Instruction& instruction) {
 }
 
 void NestBuilder::grow() {
-    heads_.assign(std::max<std::size_t>(64, heads_.size() * 2), no_nest_value);
+    heads_.assign(std::max<std::size_t>(256, heads_.size() * 2), no_nest_value);
     for (NestValue v = 0; v < next_.size(); ++v) {
         if (next_[v] == not_listed) continue;
         NestValue& head = heads_[hash_of(nest_.code[v]) & (heads_.size() - 1)];
@@ -205,6 +205,9 @@ Nest NestBuilder::finish() {
     internal_check(open_.empty(), "a block of a nest is not closed");
     Nest done = std::move(nest_);
     *this = NestBuilder();
+    std::uint64_t names = 0;
+    for (const std::string& symbol : done.symbols) names = runtime::hash128(symbol, names + 1).low;
+    done.hash = runtime::hash128(done.code.data(), done.code.size() * sizeof(Instruction), names);
     return done;
 }
 

@@ -2,6 +2,7 @@
 #include "base/error.hpp"
 #include "ir/attributes.hpp"
 #include "ir/opcode.hpp"
+#include "runtime/hash.hpp"
 #include "runtime/pool_allocator.hpp"
 #include "stithy/dtype.hpp"
 
@@ -64,7 +65,7 @@ enum class LoopKind : std::uint8_t {
     vector, ///< lanes side by side, masked tail with the same vector code; no value may flow from one iteration to the next but through
             ///< reductions declared outside. Variables and reductions declared inside are one per lane; serial loops inside have bounds
             ///< that do not vary by lane
-    units, ///< the loop from range_begin to range_end: iterations are independent; the caller splits the range over threads (or the grid)
+    units,  ///< the loop from range_begin to range_end: iterations are independent; the caller splits the range over threads (or the grid)
     parallel, ///< independent iterations inside a larger function, each worth some tens of microseconds: the runtime spreads them over
               ///< threads. The body may read what stands outside, but set or accumulate only what is declared inside. Serial inside another
               ///< parallel loop or a vector loop
@@ -95,6 +96,7 @@ static_assert(sizeof(Instruction) == 32);
 struct Nest {
     PoolVector<Instruction> code;
     PoolVector<std::string> symbols; ///< names that `call` refers to
+    runtime::Hash128 hash{};         ///< of both, as NestBuilder::finish made it
 
     friend bool operator==(const Nest& a, const Nest& b);
     /// Readable canonical form, one instruction a line; equal texts mean equal nests.

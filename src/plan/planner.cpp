@@ -4,7 +4,6 @@
 #include "plan/loop_emitter.hpp"
 #include "plan/memory.hpp"
 #include "plan/plan.hpp"
-#include "runtime/hash.hpp"
 #include "runtime/stats.hpp"
 
 #include <algorithm>
@@ -117,7 +116,9 @@ private:
             const Work work = emit_step(w, scope_, id);
             return add_nest(w, work, g);
         }
-        const LoopPlan loops = plan_loops(fused_, id, true);
+        const LoopPlan* known = id < fused_.loops.size() ? fused_.loops[id].get() : nullptr;
+        const LoopPlan made = known ? LoopPlan() : plan_loops(fused_, id, true);
+        const LoopPlan& loops = known ? *known : made;
         if (loops.row_count == 0 || (loops.form == LoopForm::elements && loops.inner_count == 0)) return;
         if (loops.block == 0) {
             Writer w;
@@ -178,7 +179,7 @@ private:
     }
 
     std::uint32_t nest_number(Nest nest) {
-        const std::uint64_t hash = runtime::hash128(nest.code.data(), nest.code.size() * sizeof(Instruction)).low;
+        const std::uint64_t hash = nest.hash.low;
         for (auto [at, end] = known_.equal_range(hash); at != end; ++at)
             if (plan_.nests[at->second] == nest) return at->second;
         const auto number = static_cast<std::uint32_t>(plan_.nests.size());
@@ -210,8 +211,13 @@ private:
     Plan plan_;
     BufferId scratch_ = 0;
     std::int64_t step_scratch_ = 0;
-    std::unordered_multimap<std::uint64_t, std::uint32_t> known_, constant_numbers_; ///< nests, constants by hash
-    std::unordered_map<std::uint32_t, BufferId> constant_buffers_;
+    template <class Key, class T>
+    using Pooled = runtime::PoolAllocator<std::pair<const Key, T>>;
+    using ByHash = std::unordered_multimap<std::uint64_t, std::uint32_t, std::hash<std::uint64_t>, std::equal_to<>,
+                                           Pooled<std::uint64_t, std::uint32_t>>;
+    ByHash known_, constant_numbers_; ///< nests, constants by hash
+    std::unordered_map<std::uint32_t, BufferId, std::hash<std::uint32_t>, std::equal_to<>, Pooled<std::uint32_t, BufferId>>
+        constant_buffers_;
 };
 
 /// How deep control flow may nest: what makes machine code of it takes cubic time in the depth.

@@ -54,7 +54,9 @@ public:
     [[nodiscard]] bool idle() const noexcept { return in_flight_.load(std::memory_order_acquire) == 0; }
     /// Whether a call should be run by its caller: an estimate in microseconds, below zero when it is unknown. The caller checks that its
     /// inputs are ready.
-    [[nodiscard]] bool run_inline(double estimate_us) const noexcept { return estimate_us >= 0 && estimate_us < inline_limit_us && idle(); }
+    [[nodiscard]] bool run_inline(double estimate_us, double limit_us = inline_limit_us) const noexcept {
+        return estimate_us >= 0 && estimate_us < limit_us && idle();
+    }
 
     /// Waits for what was submitted before; throws the first failure that nobody has seen and forgets the others.
     void synchronize();

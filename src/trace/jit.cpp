@@ -105,11 +105,8 @@ public:
     void add(const Ref<Entry>& entry, bool keep) {
         std::lock_guard lock(mutex_);
         ++traced_;
-        if (traced_ == 1)
-            why_ = "traced once: the first call";
-        else
-            why_ = "traced " + std::to_string(traced_) + " times; last since " +
-                   (last_ ? describe_change(*last_, *entry) : std::string("what it captured belongs to a trace"));
+        before_ = last_;
+        newest_ = keep ? entry : Ref<Entry>();
         if (!keep) return;
         last_ = entry;
         entries_.push_front(entry);
@@ -123,7 +120,10 @@ public:
 
     std::string why() {
         std::lock_guard lock(mutex_);
-        return why_;
+        if (traced_ == 0) return "not traced yet";
+        if (traced_ == 1) return "traced once: the first call";
+        return "traced " + std::to_string(traced_) + " times; last since " +
+               (before_ && newest_ ? describe_change(*before_, *newest_) : std::string("what it captured belongs to a trace"));
     }
     [[nodiscard]] const JitOptions& options() const { return options_; }
 
@@ -133,9 +133,9 @@ private:
     std::mutex mutex_;
     std::list<Ref<Entry>> entries_;
     std::unordered_map<std::string_view, std::list<Ref<Entry>>::iterator> by_key_; ///< views into the entries' keys
-    Ref<Entry> last_;
+    Ref<Entry> last_;                                                              ///< the newest that is kept
+    Ref<Entry> before_, newest_; ///< what the latest tracing is compared with, and its own; none where it served one call
     std::uint64_t traced_ = 0;
-    std::string why_ = "not traced yet";
 };
 
 std::shared_ptr<JitCache> make_jit_cache(const JitOptions& options, const std::source_location& location) {

@@ -26,7 +26,7 @@ struct LinearProgram {
 /// below they run once and give their residuals.
 class RecordingTrace final : public Trace {
 public:
-    explicit RecordingTrace(std::string name) : Trace(Kind::recording, std::move(name)), builder_("linear") {}
+    explicit RecordingTrace(std::string name) : Trace(Kind::recording, std::move(name)), builder_("linear") { builder_.reserve(64, 64); }
 
     /// A floating array as an input that the program is linear in. All inputs are made before the first operation.
     Array input(const Array& x, const Location& location);
@@ -46,9 +46,11 @@ private:
     Arrays attach(Arrays below, const ops::Values& tangents, const Location& location);
 
     ir::Builder builder_;
-    std::vector<ir::ValueId> tangent_of_;               ///< by a traced value's number
-    std::vector<Array> kept_;                           ///< by the builder's value: the arrays of stand-ins that are used
-    std::unordered_map<const void*, ir::ValueId> seen_; ///< stand-in of an array that is kept
+    std::vector<ir::ValueId> tangent_of_; ///< by a traced value's number
+    std::vector<Array> kept_;             ///< by the builder's value: the arrays of stand-ins that are used
+    std::unordered_map<const void*, ir::ValueId, std::hash<const void*>, std::equal_to<>,
+                       runtime::PoolAllocator<std::pair<const void* const, ir::ValueId>>>
+        seen_; ///< stand-in of an array that is kept
 };
 
 } // namespace stithy::detail

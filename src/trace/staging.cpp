@@ -105,8 +105,12 @@ void StagingTrace::take_results(std::span<const Array> results) {
 
 ir::FunctionPtr StagingTrace::finish(std::span<const Array> results, std::size_t captures_at, const Arrays& captures) {
     std::vector<std::uint32_t> result_ids;
+    result_ids.reserve(results.size());
     for (const Array& x : results) result_ids.push_back(id_of(x)); // may add a constant
+    if (captures.empty() && captures_.empty())
+        return ir::Builder::assemble(name(), parameters_, std::move(types_), std::move(ops_), std::move(result_ids));
     ir::Builder builder(name());
+    builder.reserve(types_.size() + captures.size(), ops_.size());
     std::vector<ir::ValueId> map(types_.size()), capture_map(captures_.size(), ir::no_value);
     for (std::size_t p = 0; p < captures_at; ++p) map[p] = builder.parameter(types_[p]);
     auto add_capture = [&](const Array& x) {

@@ -11,7 +11,10 @@ namespace stithy::detail {
 /// become operands (captures), once each.
 class StagingTrace final : public Trace {
 public:
-    explicit StagingTrace(std::string name) : Trace(Kind::staging, std::move(name)) {}
+    explicit StagingTrace(std::string name) : Trace(Kind::staging, std::move(name)) {
+        types_.reserve(48);
+        ops_.reserve(32);
+    }
 
     /// A parameter of the function; all are made before the first operation.
     Array parameter(const ir::Type& type, const Location& location = Location());

@@ -9,6 +9,7 @@ namespace stithy::detail {
 namespace {
 
 using ir::OpCode;
+using runtime::PoolVector;
 
 class Cut {
 public:
@@ -26,7 +27,7 @@ public:
             const ir::Op& op = tape.ops()[i];
             if (!is_live(op)) continue;
             mark(live_, op);
-            std::vector<char>& users = is_linear(op) ? by_linear_ : by_known_;
+            PoolVector<char>& users = is_linear(op) ? by_linear_ : by_known_;
             for (ir::ValueId v : op.operands) {
                 live_[v] = 1;
                 if (!linear_[v]) users[v] = 1;
@@ -38,7 +39,9 @@ public:
         std::vector<ir::ValueId> passed; // the residuals, as values of the tape
         run_known(kept, passed, residuals);
         ir::Builder b("linear");
-        std::vector<ir::ValueId> map(tape_.value_count(), ir::no_value), results;
+        b.reserve(tape_.value_count(), tape_.ops().size());
+        PoolVector<ir::ValueId> map(tape_.value_count(), ir::no_value);
+        std::vector<ir::ValueId> results;
         for (ir::ValueId v : passed) map[v] = b.parameter(tape_.type(v));
         for (std::size_t p = 0; p < inputs_; ++p) map[p] = b.parameter(tape_.type(static_cast<ir::ValueId>(p)), true);
         for (const ir::Op& op : tape_.ops())
@@ -50,7 +53,7 @@ public:
 private:
     static bool is_stand_in(const ir::Op& op) { return op.code == OpCode::custom_call; }
     static bool is_nullary(const ir::Op& op) { return op.operands.empty() && !is_stand_in(op); }
-    static void mark(std::vector<char>& flags, const ir::Op& op) {
+    static void mark(PoolVector<char>& flags, const ir::Op& op) {
         for (std::uint32_t r = 0; r < op.result_count; ++r) flags[op.result(r)] = 1;
     }
     [[nodiscard]] bool is_linear(const ir::Op& op) const { return op.result_count > 0 && linear_[op.first_result]; }
@@ -59,7 +62,7 @@ private:
             if (live_[op.result(r)]) return true;
         return false;
     }
-    void copy(ir::Builder& b, const ir::Op& op, std::vector<ir::ValueId>& map) const {
+    void copy(ir::Builder& b, const ir::Op& op, PoolVector<ir::ValueId>& map) const {
         ir::Op copied = op;
         for (ir::ValueId& v : copied.operands) v = map[v];
         const ir::ValueId first = b.append(std::move(copied), {&tape_.type(op.first_result), op.result_count});
@@ -69,7 +72,8 @@ private:
     /// Computes the known values that the linear program takes; stand-ins among them are there already.
     void run_known(const Arrays& kept, std::vector<ir::ValueId>& passed, Arrays& residuals) const {
         ir::Builder b("known");
-        std::vector<ir::ValueId> map(tape_.value_count(), ir::no_value), results;
+        PoolVector<ir::ValueId> map(tape_.value_count(), ir::no_value);
+        std::vector<ir::ValueId> results;
         Arrays arguments;
         for (const ir::Op& op : tape_.ops()) {
             if (!is_stand_in(op) || !live_[op.first_result]) continue;
@@ -102,7 +106,7 @@ private:
 
     const ir::Function& tape_;
     std::size_t inputs_;
-    std::vector<char> linear_, live_, by_linear_, by_known_; ///< by value; used by linear, by known operations
+    PoolVector<char> linear_, live_, by_linear_, by_known_; ///< by value; used by linear, by known operations
 };
 
 } // namespace

@@ -143,6 +143,7 @@ FunctionPtr transpose(const FunctionPtr& f, const Mask& linear, const Mask& with
         ->memo<Made>(memo_key("transpose", linear, with_cotangent),
                      [&] {
                          Builder builder(f->name() + "_transposed");
+                         builder.reserve(3 * f->value_count() + 8, 3 * f->ops().size() + 8);
                          Values known(f->value_count());
                          for (std::size_t p = 0; p < f->parameter_count(); ++p)
                              if (!linear[p]) known[p] = Value(builder, builder.parameter(f->type(static_cast<ValueId>(p))));
