@@ -1,6 +1,7 @@
 #pragma once
 #include "ir/function.hpp"
 
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -11,8 +12,15 @@ namespace stithy::pass {
 struct Pass {
     std::string_view name;
     ir::FunctionPtr (*run)(const ir::FunctionPtr&);
+    enum class Where : std::uint8_t {
+        everywhere,
+        structured, ///< changes only functions for which `is_structured` holds
+    };
+    Where where = Where::everywhere;
     bool again = false; ///< left out unless a pass since the one before it of this name changed something
 };
+/// Whether a function holds regions (reducers like a sum's aside) or accumulators.
+bool is_structured(const ir::Function& f);
 /// All passes in the order in which `optimize` runs them; a name may come twice.
 std::span<const Pass> passes();
 

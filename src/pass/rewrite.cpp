@@ -4,8 +4,9 @@
 
 namespace stithy::pass {
 
+bool is_reducer(const Op& op) { return !is_structured(op.code) && op.regions.size() == 1 && ops::combiner_of(*op.regions[0]).has_value(); }
+
 FunctionPtr Rewriter::region(const FunctionPtr& f, std::int64_t context) {
-    if (ops::combiner_of(*f)) return f; // of a sum, a maximum and the like: nothing to gain
     for (auto [at, end] = done_.equal_range(f.get()); at != end; ++at)
         if (at->second.context == context) return at->second.after;
     FunctionPtr out = rewritten(f, context);
@@ -21,7 +22,7 @@ FunctionPtr Rewriter::rewritten(const FunctionPtr& f, std::int64_t context) {
     for (std::size_t i = 0; i < ops.size(); ++i) {
         const Op& op = ops[i];
         handled = handled || handles(op);
-        if (op.regions.empty() || !into_regions(op)) continue;
+        if (op.regions.empty() || is_reducer(op) || !into_regions(op)) continue;
         for (std::size_t k = 0; k < op.regions.size(); ++k) {
             FunctionPtr after = region(op.regions[k], context_of(op));
             if (after == op.regions[k]) continue;

@@ -42,6 +42,8 @@ private:
     std::unordered_multimap<const Function*, Done> done_; ///< regions may be shared
 };
 
+/// Whether the operation's region is a sum's, a maximum's or the like: nothing for a pass to gain in it.
+bool is_reducer(const Op& op);
 /// The definition of a value of a builder, by search over its operations: null for a parameter.
 const Op* definition(const Builder& builder, ValueId v);
 /// The constant behind a value, through nothing; null when it is none.

@@ -17,9 +17,11 @@ namespace {
 std::size_t hash_of(const Instruction& i) {
     std::uint64_t words[4];
     std::memcpy(words, &i, sizeof(words));
-    std::uint64_t h = 0x9e3779b97f4a7c15u;
-    for (std::uint64_t w : words) h = ((h ^ w) * 0xff51afd7ed558ccdu) ^ (h >> 29);
-    return static_cast<std::size_t>(h ^ (h >> 32));
+    // four products side by side; odd constants of mixed bits
+    std::uint64_t h = words[0] * 0x9e3779b97f4a7c15u + words[1] * 0xff51afd7ed558ccdu + words[2] * 0xc4ceb9fe1a85ec53u +
+                      words[3] * 0xbf58476d1ce4e5b9u;
+    h ^= h >> 32;
+    return static_cast<std::size_t>(h ^ (h >> 15));
 }
 
 bool same(const Instruction& a, const Instruction& b) { return std::memcmp(&a, &b, sizeof(Instruction)) == 0; }
@@ -34,6 +36,10 @@ bool is_commutative(OpCode op) {
 } // namespace
 
 NestValue NestBuilder::append(const Instruction& instruction) {
+    if (nest_.code.empty()) {
+        nest_.code.reserve(96);
+        next_.reserve(96);
+    }
     nest_.code.push_back(instruction);
     next_.push_back(not_listed);
     return static_cast<NestValue>(nest_.code.size() - 1);
