@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <stdexcept>
+#include <type_traits>
 #include <utility>
 
 namespace stithy {
@@ -29,7 +31,15 @@ public:
     SmallVector(It first, It last) : SmallVector() {
         append(first, last);
     }
-    SmallVector(const SmallVector& other) : SmallVector(other.begin(), other.end()) {}
+    SmallVector(const SmallVector& other) : SmallVector() {
+        if constexpr (is_plain)
+            if (other.size_ <= N) {
+                copy_inside(other.data_);
+                size_ = other.size_;
+                return;
+            }
+        append(other.begin(), other.end());
+    }
     SmallVector(SmallVector&& other) noexcept : SmallVector() { take(other); }
     SmallVector& operator=(const SmallVector& other) {
         if (this != &other) {
@@ -120,6 +130,9 @@ public:
 
 private:
     [[nodiscard]] T* inside() noexcept { return reinterpret_cast<T*>(inside_); }
+    /// Elements that may be copied as bytes; a few of them all at once, which is quicker than as many as there are.
+    static constexpr bool is_plain = std::is_trivially_copyable_v<T> && N * sizeof(T) <= 64;
+    void copy_inside(const T* from) noexcept { std::memcpy(inside_, from, N * sizeof(T)); }
     [[nodiscard]] bool is_inside() const { return capacity_ == N; } // growth always exceeds N
     void grow(std::size_t count) {
         T* memory = std::allocator<T>().allocate(count);
@@ -139,6 +152,11 @@ private:
     /// Of an empty vector that owns no memory.
     void take(SmallVector& other) noexcept {
         if (other.is_inside()) {
+            if constexpr (is_plain) {
+                copy_inside(other.data_);
+                size_ = std::exchange(other.size_, 0);
+                return;
+            }
             std::uninitialized_move(other.begin(), other.end(), data_);
             size_ = other.size_;
             other.clear();

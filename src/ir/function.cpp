@@ -46,7 +46,7 @@ ValueId Builder::parameter(Type type, bool linear) {
     return static_cast<ValueId>(function_->parameter_count_++);
 }
 
-ValueId Builder::append(Op op, std::span<const Type> result_types) {
+ValueId Builder::append(Op&& op, std::span<const Type> result_types) {
     if (function_->ops_.capacity() == 0) reserve(std::max<std::size_t>(16, 2 * function_->types_.size()), 8);
     for (ValueId v : op.operands) internal_check(v < function_->types_.size(), "operand that does not exist");
     op.first_result = static_cast<ValueId>(function_->types_.size());

@@ -132,7 +132,7 @@ public:
     /// Room for this many values and operations.
     void reserve(std::size_t values, std::size_t operations);
     /// Appends and returns the id of the first result.
-    ValueId append(Op op, std::span<const Type> result_types);
+    ValueId append(Op&& op, std::span<const Type> result_types);
     [[nodiscard]] const Type& type(ValueId v) const { return function_->types_[v]; }
     [[nodiscard]] std::size_t value_count() const { return function_->types_.size(); }
     [[nodiscard]] std::size_t parameter_count() const { return function_->parameter_count_; }

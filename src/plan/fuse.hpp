@@ -79,8 +79,8 @@ struct Fused {
     /// Values whose memory should be that of a dying operand, per value: dynamic_update_slice's, scatter's and accumulators' results; else
     /// no_value.
     PoolVector<ir::ValueId> base;
-    /// Per group, the loops for the top level where they were chosen already; may be shorter than `groups`.
-    PoolVector<std::shared_ptr<const LoopPlan>> loops;
+    /// Per group, its loops at the top level once they were asked for (`top_loops`); may be shorter than `groups`.
+    mutable PoolVector<std::shared_ptr<const LoopPlan>> loops;
 
     [[nodiscard]] NodeId operand(const Node& node, std::size_t i) const { return operands[node.first_operand + i]; }
     /// Follows `forward` nodes.

@@ -353,11 +353,17 @@ private:
 
 LoopPlan plan_loops(const Fused& fused, GroupId group, bool top) { return Planner(fused, group).run(top); }
 
+const LoopPlan& top_loops(const Fused& fused, GroupId group) {
+    if (fused.loops.size() <= group) fused.loops.resize(fused.groups.size());
+    std::shared_ptr<const LoopPlan>& known = fused.loops[group];
+    if (!known) known = std::allocate_shared<const LoopPlan>(runtime::PoolAllocator<LoopPlan>(), plan_loops(fused, group, true));
+    return *known;
+}
+
 void add_spills(Fused& fused, GroupId id) {
     Group& g = fused.groups[id];
     if (g.kind != Group::Kind::loops || g.reductions.empty()) return;
-    auto chosen = std::allocate_shared<LoopPlan>(runtime::PoolAllocator<LoopPlan>(), plan_loops(fused, id, true));
-    const LoopPlan& plan = *chosen;
+    const LoopPlan& plan = top_loops(fused, id);
     const std::size_t outputs = g.outputs.size();
     if (plan.phases > 1) Spills(fused, id, plan).run();
     if (plan.form == LoopForm::columns)
@@ -367,9 +373,7 @@ void add_spills(Fused& fused, GroupId id) {
             g.outputs.push_back({r, fused.nodes[r].value, fused.nodes[r].map, false, false});
             fused.stored[fused.nodes[r].value] = true;
         }
-    if (g.outputs.size() != outputs) return; // the loops pass through more now
-    if (fused.loops.size() <= id) fused.loops.resize(fused.groups.size());
-    fused.loops[id] = std::move(chosen);
+    if (g.outputs.size() != outputs) fused.loops[id] = nullptr; // they pass through more now
 }
 
 } // namespace stithy::plan

@@ -47,6 +47,8 @@ struct LoopPlan {
 
 /// Chooses loops for a group. `top`: at the top level (else inside a larger nest, where nothing is split).
 LoopPlan plan_loops(const Fused& fused, GroupId group, bool top);
+/// The same for the top level, chosen once: for groups that are complete.
+const LoopPlan& top_loops(const Fused& fused, GroupId group);
 
 /// Adds outputs for values that later phases would compute again at a high price, and for column totals. Called when fusing ends.
 void add_spills(Fused& fused, GroupId group);

@@ -134,11 +134,11 @@ private:
         // Outputs of the last phase may take a dying operand's memory.
         std::uint8_t phases = 1;
         bool columns = false;
-        LoopPlan loops;
+        const LoopPlan* loops = nullptr;
         if (!g.reductions.empty()) {
-            loops = plan_loops(f_, id, true);
-            phases = loops.phases;
-            columns = loops.form == LoopForm::columns || loops.block != 0;
+            loops = &top_loops(f_, id);
+            phases = loops->phases;
+            columns = loops->form == LoopForm::columns || loops->block != 0;
         }
         taken_.clear();
         find_candidates(id, step);
@@ -146,7 +146,7 @@ private:
             for (const Output& o : g.outputs) {
                 const ValueId v = o.target;
                 if (plan_.block_of[v] != no_block || in_register(v)) continue;
-                const std::uint8_t phase = g.reductions.empty() ? std::uint8_t{0} : loops.phase[f_.nodes[f_.resolved(o.node)].local];
+                const std::uint8_t phase = !loops ? std::uint8_t{0} : loops->phase[f_.nodes[f_.resolved(o.node)].local];
                 if (o.part || columns) {
                     place_fresh(v, step);
                     continue;
@@ -155,7 +155,7 @@ private:
                 const bool early = inside && phase + 1 < phases;
                 if (early != spilled) continue;
                 if (spilled)
-                    place_spill(id, o, phase, loops, step);
+                    place_spill(id, o, phase, *loops, step);
                 else if (!inside && reduced_dims(g) != 0)
                     place_fresh(v, step); // operands of the row's inside may be read later
                 else

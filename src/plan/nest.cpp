@@ -1,6 +1,7 @@
 #include "plan/nest.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 
 namespace stithy::plan {
@@ -18,10 +19,25 @@ std::size_t hash_of(const Instruction& i) {
     std::uint64_t words[4];
     std::memcpy(words, &i, sizeof(words));
     // four products side by side; odd constants of mixed bits
-    std::uint64_t h = words[0] * 0x9e3779b97f4a7c15u + words[1] * 0xff51afd7ed558ccdu + words[2] * 0xc4ceb9fe1a85ec53u +
-                      words[3] * 0xbf58476d1ce4e5b9u;
+    std::uint64_t h =
+        words[0] * 0x9e3779b97f4a7c15u + words[1] * 0xff51afd7ed558ccdu + words[2] * 0xc4ceb9fe1a85ec53u + words[3] * 0xbf58476d1ce4e5b9u;
     h ^= h >> 32;
     return static_cast<std::size_t>(h ^ (h >> 15));
+}
+
+/// Of all instructions and names. Quicker than `hash128`, and good enough where the code is compared on a hit.
+runtime::Hash128 hash_of(const Nest& nest) {
+    constexpr std::uint64_t k0 = 0x9e3779b97f4a7c15u, k1 = 0xff51afd7ed558ccdu; // odd words of mixed bits
+    runtime::Hash128 h{nest.code.size(), nest.symbols.size()};
+    for (const Instruction& i : nest.code) {
+        std::uint64_t words[4];
+        std::memcpy(words, &i, sizeof(words));
+        h.low = (std::rotl(h.low, 23) ^ words[0] ^ std::rotl(words[2], 32)) * k0;
+        h.high = (std::rotl(h.high, 29) ^ words[1] ^ std::rotl(words[3], 16)) * k1;
+    }
+    for (const std::string& symbol : nest.symbols) h.low = runtime::hash128(symbol, h.low).low;
+    const std::uint64_t low = (h.low ^ std::rotl(h.high, 32)) * k1, high = (h.high ^ h.low >> 31) * k0;
+    return {low ^ low >> 29, high ^ high >> 32};
 }
 
 bool same(const Instruction& a, const Instruction& b) { return std::memcmp(&a, &b, sizeof(Instruction)) == 0; }
@@ -211,9 +227,7 @@ Nest NestBuilder::finish() {
     internal_check(open_.empty(), "a block of a nest is not closed");
     Nest done = std::move(nest_);
     *this = NestBuilder();
-    std::uint64_t names = 0;
-    for (const std::string& symbol : done.symbols) names = runtime::hash128(symbol, names + 1).low;
-    done.hash = runtime::hash128(done.code.data(), done.code.size() * sizeof(Instruction), names);
+    done.hash = hash_of(done);
     return done;
 }
 

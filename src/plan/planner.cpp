@@ -116,9 +116,7 @@ private:
             const Work work = emit_step(w, scope_, id);
             return add_nest(w, work, g);
         }
-        const LoopPlan* known = id < fused_.loops.size() ? fused_.loops[id].get() : nullptr;
-        const LoopPlan made = known ? LoopPlan() : plan_loops(fused_, id, true);
-        const LoopPlan& loops = known ? *known : made;
+        const LoopPlan& loops = top_loops(fused_, id);
         if (loops.row_count == 0 || (loops.form == LoopForm::elements && loops.inner_count == 0)) return;
         if (loops.block == 0) {
             Writer w;
@@ -229,6 +227,11 @@ std::size_t levels(const ir::Function& f, std::size_t outside, std::unordered_ma
     std::size_t most = 0;
     for (const ir::Op& op : f.ops())
         for (const ir::FunctionPtr& region : op.regions) {
+            if (outside < deepest &&
+                std::all_of(region->ops().begin(), region->ops().end(), [](const ir::Op& o) { return o.regions.empty(); })) {
+                most = std::max<std::size_t>(most, 1);
+                continue;
+            }
             std::size_t inside = deepest;
             if (outside < deepest) inside = levels(*region, outside + 1, known) + 1;
             if (outside + inside > deepest)

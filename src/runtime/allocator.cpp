@@ -41,7 +41,7 @@ inline void* take(std::size_t bytes, std::size_t counted) noexcept {
         if (!block) return nullptr;
     }
     mark_used(block, bytes);
-    cache.count(static_cast<std::int64_t>(counted));
+    if (counted != 0) cache.count(static_cast<std::int64_t>(counted));
     return block;
 }
 
@@ -75,7 +75,7 @@ void deallocate_counted(void* block, std::size_t bytes, std::size_t counted) noe
     bin.head = free_block;
     if (++bin.count > bin.most) [[unlikely]]
         cache.spill(index);
-    cache.count(-static_cast<std::int64_t>(counted));
+    if (counted != 0) cache.count(-static_cast<std::int64_t>(counted));
 }
 
 void deallocate(void* block, std::size_t bytes) noexcept { deallocate_counted(block, bytes, bytes); }

@@ -9,6 +9,9 @@
 #include <pthread.h>
 
 namespace stithy::runtime {
+
+[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* own_cache = nullptr;
+
 namespace {
 
 /// What the threads share. Everything here is usable before constructors ran and after destructors did.
@@ -24,9 +27,6 @@ struct Common {
     std::atomic<std::int64_t> peak{0};
 };
 constinit Common common;
-
-// One word of static TLS, which the loader keeps room for even in libraries loaded late.
-[[gnu::tls_model("initial-exec")]] constinit thread_local ThreadCache* own_cache = nullptr;
 
 constexpr std::size_t chunk_bytes(std::size_t index) { return std::max<std::size_t>(16384, class_size(index) * 4); }
 constexpr std::uint32_t batch_blocks(std::size_t index) {
@@ -81,7 +81,9 @@ pthread_key_t retire_key() noexcept {
     return key;
 }
 
-[[gnu::noinline]] ThreadCache& attach() noexcept {
+} // namespace
+
+ThreadCache& attach_cache() noexcept {
     install_process_hooks();
     ThreadCache* cache = nullptr;
     {
@@ -102,16 +104,8 @@ pthread_key_t retire_key() noexcept {
     return *cache;
 }
 
-} // namespace
-
 ThreadCache::ThreadCache() {
     for (std::size_t i = 0; i < small_classes; ++i) bins[i].most = 2 * batch_blocks(i);
-}
-
-ThreadCache& thread_cache() noexcept {
-    if (ThreadCache* cache = own_cache) [[likely]]
-        return *cache;
-    return attach();
 }
 
 void ThreadCache::fold() noexcept {

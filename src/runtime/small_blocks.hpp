@@ -74,8 +74,15 @@ public:
     void spill_all() noexcept;
 };
 
+/// This thread's cache once it has one. One word of static TLS, which the loader keeps room for even in libraries loaded late.
+[[gnu::tls_model("initial-exec")]] extern constinit thread_local ThreadCache* own_cache;
+[[nodiscard]] ThreadCache& attach_cache() noexcept;
 /// This thread's cache.
-[[nodiscard]] ThreadCache& thread_cache() noexcept;
+[[nodiscard]] inline ThreadCache& thread_cache() noexcept {
+    if (ThreadCache* cache = own_cache) [[likely]]
+        return *cache;
+    return attach_cache();
+}
 
 /// Counts a large block at once.
 void count_large(std::int64_t bytes) noexcept;
