@@ -137,7 +137,7 @@ void LoopEmitter::prefetch_next_row() {
 }
 
 Work LoopEmitter::work() const {
-    constexpr double chunk_ns = 12500;
+    constexpr double least_ns = 12500; // of what is worth several threads
     const double elements =
         static_cast<double>(plan_.row_count) * static_cast<double>(part_ == LoopPart::final ? plan_.blocks : plan_.inner_count);
     const double ns = elements * (part_ == LoopPart::final ? 0.1 : plan_.element_ns) + 20;
@@ -145,9 +145,11 @@ Work LoopEmitter::work() const {
     work.units = units_;
     work.estimate_us = ns / 1000;
     const double per_unit = ns / static_cast<double>(std::max<std::int64_t>(units_, 1));
+    // Short chunks where there are few, so that no thread waits long for another one's last.
+    const double chunk_ns = ns < least_ns ? least_ns : std::clamp(ns / 16, least_ns / 3, least_ns);
     auto grain = static_cast<std::int64_t>(std::ceil(chunk_ns / per_unit));
     grain = std::max<std::int64_t>(1, grain);
-    if (grain > 64) grain = (grain + 63) / 64 * 64; // whole vectors
+    if (grain > 512) grain = (grain + 63) / 64 * 64; // whole vectors
     work.grain = std::min(grain, std::max<std::int64_t>(units_, 1));
     return work;
 }

@@ -272,7 +272,9 @@ private:
         if (plan_.form == LoopForm::rows && plan_.row_count >= 16) return;
         if (plan_.form == LoopForm::columns && plan_.row_count >= 2048) return;
         if (plan_.form == LoopForm::lanes) return;
-        const std::int64_t block = std::max<std::int64_t>(1, 16384 / std::max<std::int64_t>(1, per_step));
+        // Each block of columns writes a row of totals that the second nest reads again: fewer, longer ones.
+        const std::int64_t elements = plan_.form == LoopForm::columns ? 65536 : 16384;
+        const std::int64_t block = std::max<std::int64_t>(1, elements / std::max<std::int64_t>(1, per_step));
         const std::int64_t blocks = (outermost + block - 1) / block;
         if (blocks < 2) return;
         plan_.block = block;
