@@ -157,6 +157,7 @@ private:
                 size_ = std::exchange(other.size_, 0);
                 return;
             }
+            if (other.size_ == 0) return;
             std::uninitialized_move(other.begin(), other.end(), data_);
             size_ = other.size_;
             other.clear();
