@@ -43,14 +43,6 @@ std::vector<Array> differentiate(const char* name, const std::vector<Array>& inp
 std::vector<Array> push_forward(const char* name, const std::vector<Array>& inputs, const std::vector<Array>& tangents, ArraysFunction f,
                                 const std::source_location& location);
 
-/// Calls f on a tuple of arguments as a traced function gets them.
-template <class F, class... A>
-Arguments<F, A...> make_arguments(A&&... args) {
-    return [&]<std::size_t... I>(std::index_sequence<I...>) {
-        return Arguments<F, A...>(to_argument<std::tuple_element_t<I, Arguments<F, A...>>>(std::forward<A>(args))...);
-    }(std::index_sequence_for<A...>{});
-}
-
 /// Arrays of the chosen arguments, in order.
 template <std::size_t... I, class Args>
 std::vector<Array> arrays_at(const Args& args) {

@@ -17,8 +17,8 @@ namespace stithy {
 
 /// How a function is compiled.
 struct JitOptions {
-    /// Arguments that calls usually give away (`f(std::move(x))`): their memory is planned to serve results. Never changes a value that
-    /// somebody still holds.
+    /// Numbers of the arguments that calls usually give away (`f(std::move(x))`): their memory is planned to serve results. Never changes a
+    /// value that somebody still holds.
     std::vector<int> donate = {};
     std::string device = "cpu";
     /// Most threads that a call uses; 0: no limit of its own.
@@ -60,13 +60,15 @@ class JitArguments final : public TreeVisitor {
 public:
     /// `types` is an address that stands for the C++ types.
     explicit JitArguments(const void* types);
-    /// Adds a tree. `gives`: the caller gives its arrays away.
+    /// Adds an argument. `gives`: the caller gives its arrays away.
     void add(TreeRef tree, bool gives);
     void array(Array& x) override;
     void value(const void* data, std::size_t size) override;
     void shape(const void* data, std::size_t size) override;
 
     [[nodiscard]] std::string_view key() const { return key_; }
+    /// How many arguments there are.
+    [[nodiscard]] int count() const { return count_; }
     [[nodiscard]] std::span<Array* const> leaves() const { return leaves_; }
     [[nodiscard]] bool dying(std::size_t i) const { return dying_[i] != 0; }
 
@@ -74,6 +76,7 @@ private:
     std::string key_;
     std::vector<Array*> leaves_;
     std::vector<char> dying_;
+    int count_ = 0;
     bool gives_ = false;
 };
 
@@ -83,22 +86,94 @@ using TraceFunction = FunctionRef<std::vector<Array>(const std::vector<Array>&, 
 std::vector<Array> call_jitted(JitCache& cache, const JitArguments& arguments, TraceFunction trace,
                                std::shared_ptr<const Prototype>& prototype, const std::source_location& location);
 
-/// The type in which argument A in place I reaches the traced function: a number becomes an Array where the callable takes one; bools stay.
-template <class F, std::size_t I, class A, class... All>
-constexpr bool number_is_traced() {
-    using Plain = std::remove_cvref_t<A>;
-    if constexpr (!std::is_arithmetic_v<Plain> || std::is_same_v<Plain, bool>)
-        return false;
-    else if constexpr (std::is_invocable_v<F&, Traced<All>...>)
-        return true;
-    else
-        return []<std::size_t... J>(std::index_sequence<J...>) {
-            return std::is_invocable_v<F&, std::conditional_t<I == J, Array, std::remove_cvref_t<All>>...>;
+/// An argument that may be an Array where the callable takes one: a number that is no bool.
+template <class A>
+inline constexpr bool is_number = std::is_arithmetic_v<std::remove_cvref_t<A>> && !std::is_same_v<std::remove_cvref_t<A>, bool>;
+
+/// The type in which argument A reaches the traced function. Numbers become Arrays if they are `traced`, else they stay as bools do.
+template <bool Number, bool IsTraced, class A>
+struct ArgumentType {
+    using type = Traced<A>;
+};
+template <class A>
+struct ArgumentType<true, true, A> {
+    using type = Array;
+};
+template <class A>
+struct ArgumentType<true, false, A> {
+    using type = std::remove_cvref_t<A>;
+};
+
+/// Which arguments are traced numbers, as bits: all that the callable takes as Arrays at the same time. The first set of numbers with which
+/// it can be called, the largest sets first; none when there is no such set.
+template <class F, class... All>
+struct TracedNumbers {
+    static constexpr unsigned count = sizeof...(All);
+
+    template <unsigned Set>
+    static constexpr bool callable() {
+        return []<std::size_t... I>(std::index_sequence<I...>) {
+            return std::is_invocable_v<
+                F&, typename ArgumentType<std::is_arithmetic_v<std::remove_cvref_t<All>>, (Set >> I & 1u) != 0, All>::type...>;
         }(std::index_sequence_for<All...>{});
-}
+    }
+    static constexpr unsigned numbers() {
+        unsigned set = 0, i = 0;
+        ((set |= is_number<All> ? 1u << i : 0u, ++i), ...);
+        return set;
+    }
+    static constexpr unsigned size(unsigned set) {
+        unsigned n = 0;
+        for (; set != 0; set &= set - 1) ++n;
+        return n;
+    }
+    /// The subset of the numbers that `choice` picks: bit k stands for the k-th of them.
+    static constexpr unsigned subset(unsigned choice) {
+        unsigned set = 0;
+        for (unsigned i = 0, k = 0; i < count; ++i)
+            if (numbers() >> i & 1u) set |= (choice >> k++ & 1u) << i;
+        return set;
+    }
+    template <unsigned Set, unsigned Size>
+    static constexpr bool fits() { // other sizes are not even asked for: a body of `auto` type would be looked at
+        if constexpr (size(Set) == Size)
+            return callable<Set>();
+        else
+            return false;
+    }
+    template <unsigned Size>
+    static constexpr unsigned of_size() {
+        if constexpr (Size == 0) {
+            return 0;
+        } else {
+            constexpr unsigned found = []<std::size_t... Choice>(std::index_sequence<Choice...>) {
+                unsigned set = 0;
+                ((set = set == 0 && fits<subset(Choice), Size>() ? subset(Choice) : set), ...);
+                return set;
+            }(std::make_index_sequence<std::size_t{1} << size(numbers())>{});
+            if constexpr (found != 0)
+                return found;
+            else
+                return of_size<Size - 1>();
+        }
+    }
+    static constexpr unsigned find() {
+        static_assert(count <= 32, "a function of trees takes at most 32 arguments");
+        constexpr unsigned all = numbers();
+        if constexpr (all == 0)
+            return 0;
+        else if constexpr (callable<all>())
+            return all;
+        else if constexpr (size(all) > 6) // too many sets to try
+            return 0;
+        else
+            return of_size<size(all) - 1>();
+    }
+    static constexpr unsigned value = find();
+};
 template <class F, std::size_t I, class A, class... All>
-using Argument = std::conditional_t<std::is_arithmetic_v<std::remove_cvref_t<A>>,
-                                    std::conditional_t<number_is_traced<F, I, A, All...>(), Array, std::remove_cvref_t<A>>, Traced<A>>;
+using Argument =
+    typename ArgumentType<std::is_arithmetic_v<std::remove_cvref_t<A>>, (TracedNumbers<F, All...>::value >> I & 1u) != 0, A>::type;
 
 template <class F, class Index, class... A>
 struct ArgumentsOf;
@@ -126,6 +201,14 @@ To to_argument(From&& from) {
         return Array(from, std::source_location());
     else
         return to_traced(std::forward<From>(from));
+}
+
+/// The arguments as a traced function gets them.
+template <class F, class... A>
+Arguments<F, A...> make_arguments(A&&... args) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+        return Arguments<F, A...>(to_argument<std::tuple_element_t<I, Arguments<F, A...>>>(std::forward<A>(args))...);
+    }(std::index_sequence_for<A...>{});
 }
 
 /// An address for each type: tells signatures of different C++ types apart.
@@ -156,7 +239,7 @@ public:
             using Result = detail::ResultOf<const F, Args>;
             if constexpr (detail::expect_trees<Result>()) {
                 if (disable_jit::active())
-                    return Result(detail::apply_at(at, f_, Args(detail::to_argument<std::remove_cvref_t<A>>(std::forward<A>(args))...)));
+                    return Result(detail::apply_at(at, f_, detail::make_arguments<const F>(std::forward<A>(args)...)));
                 return run<Args, Result>(at, std::index_sequence_for<A...>{}, std::forward<A>(args)...);
             }
         }
@@ -218,7 +301,8 @@ private:
 };
 
 /// Compiles a function of trees of arrays. A number given in a place where `f` takes an Array is traced; other numbers, enums, bools and
-/// strings are static: each value of theirs is another program. Arrays that `f` captures are read when it is traced. Example:
+/// strings are static: each value of theirs is another program. What `f` captures, arrays and numbers alike, is read when it is traced and
+/// never again: what changes from call to call is an argument. Example:
 ///     auto f = jit([](Array x) { return sum(sin(x)); });
 ///     Array y = f(x);
 /// Errors: those of `f`'s operations, a default-made array among arguments or results, an unknown device.

@@ -152,6 +152,8 @@ template <class Body, class Carry, class Xs>
             };
             const std::vector<Array> out = run(step);
             return std::pair(detail::with_arrays(start, out), detail::with_arrays(std::move(*stacked), out, carried.size()));
+        } else if constexpr (!std::is_convertible_v<R, C>) {
+            static_assert(std::is_convertible_v<R, C>, "scan: the body returns the carry, or std::pair{carry, y} with what is stacked");
         } else {
             auto step = [&](const std::vector<Array>& carries, const std::vector<Array>& slices) {
                 const C next = body(detail::with_arrays(start, carries), detail::with_arrays(inputs, slices));
@@ -189,7 +191,12 @@ R choose(const Operand& index, bool is_predicate, const std::tuple<Branches...>&
 /// Errors: a predicate that is no bool of rank 0; branches whose dtypes, shapes or structures differ.
 template <class OnTrue, class OnFalse, class... A>
 [[nodiscard]] auto cond(const Operand& predicate, OnTrue&& on_true, OnFalse&& on_false, A&&... args) {
-    if constexpr (detail::expect_trees<A...>()) {
+    constexpr bool are_functions =
+        std::is_invocable_v<OnTrue&, detail::Traced<A>...> && std::is_invocable_v<OnFalse&, detail::Traced<A>...>;
+    static_assert(are_functions,
+                  "cond: the branches are functions of the arguments after them: cond(p, [&] { return x; }, [&] { return y; }); "
+                  "where(p, x, y) chooses values");
+    if constexpr (are_functions && detail::expect_trees<A...>()) {
         using R = detail::Traced<decltype(on_true(std::declval<detail::Traced<A>>()...))>;
         using Other = detail::Traced<decltype(on_false(std::declval<detail::Traced<A>>()...))>;
         static_assert(std::is_same_v<R, Other>, "both branches of cond give the same type");

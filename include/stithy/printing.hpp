@@ -11,5 +11,9 @@ namespace stithy {
 [[nodiscard]] std::string repr(const Array& x);
 /// Prints repr(x) and a newline.
 std::ostream& operator<<(std::ostream& out, const Array& x);
+/// Print "[2,3]", "f64" and "cpu", without a newline.
+std::ostream& operator<<(std::ostream& out, const Shape& shape);
+std::ostream& operator<<(std::ostream& out, DType dtype);
+std::ostream& operator<<(std::ostream& out, Device device);
 
 } // namespace stithy

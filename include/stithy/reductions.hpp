@@ -2,6 +2,8 @@
 #include "stithy/axes.hpp"
 #include "stithy/operand.hpp"
 
+#include <concepts>
+
 /// Reductions over some axes (all of them unless given); reduced axes go, or stay with extent 1 with `keepdims`. The result has x's dtype
 /// unless said. Errors, of each: an axis out of range or given twice; a default-made operand.
 namespace stithy {
@@ -14,8 +16,14 @@ namespace stithy {
 [[nodiscard]] Array mean(const Operand& x, const Axes& axes = {}, KeepDims keep = {});
 /// The greatest element; NaN where there is one. Error for no elements. For two arrays see `maximum`.
 [[nodiscard]] Array max(const Operand& x, const Axes& axes = {}, KeepDims keep = {});
+/// The greater of two is `maximum(x, y)`: the second argument of max is axes.
+template <std::floating_point T>
+Array max(const Operand& x, T other) = delete;
 /// The least element; NaN where there is one. Error for no elements. For two arrays see `minimum`.
 [[nodiscard]] Array min(const Operand& x, const Axes& axes = {}, KeepDims keep = {});
+/// The lesser of two is `minimum(x, y)`: the second argument of min is axes.
+template <std::floating_point T>
+Array min(const Operand& x, T other) = delete;
 /// Variance: the sum of squared distances from the mean, divided by count - ddof. Integers as f64.
 [[nodiscard]] Array var(const Operand& x, const Axes& axes = {}, KeepDims keep = {}, int ddof = 0);
 /// Standard deviation, the root of var.

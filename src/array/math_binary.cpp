@@ -137,7 +137,8 @@ Array clip(const Operand& x, const Operand& low, const Operand& high) {
     const Operand* operands[] = {&x, &low, &high};
     for (const Operand* o : operands)
         if (!o->is_number()) detail::node_of(o->array(), "clip", x.location());
-    return minimum({maximum(x, low), x.location()}, high);
+    const Array raised = detail::binary("clip", ir::OpCode::maximum, x, low);
+    return detail::binary("clip", ir::OpCode::minimum, Operand(raised, x.location()), high);
 }
 
 Array where(const Operand& condition, const Operand& a, const Operand& b) {

@@ -176,5 +176,8 @@ std::string repr(const Array& x) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Array& x) { return out << repr(x) << '\n'; }
+std::ostream& operator<<(std::ostream& out, const Shape& shape) { return out << shape.str(); }
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << dtype.name(); }
+std::ostream& operator<<(std::ostream& out, Device device) { return out << device.str(); }
 
 } // namespace stithy

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <new>
@@ -66,8 +67,12 @@ int count_processors() {
     int count = processors_in_mask();
     if (const int quota = control_group_cpus(); quota > 0) count = std::min(count, quota);
     if (const char* text = std::getenv("STITHY_THREADS")) {
-        const long wanted = std::strtol(text, nullptr, 10);
-        if (wanted > 0) count = static_cast<int>(std::min<long>(count, wanted));
+        char* end = nullptr;
+        const long wanted = std::strtol(text, &end, 10);
+        if (wanted > 0 && *end == '\0')
+            count = static_cast<int>(std::min<long>(count, wanted));
+        else if (*text != '\0') // asked for once; no call is there to throw from
+            std::fprintf(stderr, "stithy: STITHY_THREADS is '%s', expected a number from 1; it is ignored\n", text);
     }
     return std::max(count, 1);
 }

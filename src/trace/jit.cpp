@@ -28,6 +28,7 @@ namespace {
 /// One traced signature.
 struct Entry final : public RefCounted {
     std::string key;
+    std::size_t static_bytes = 0; ///< of `key`: what is not arrays
     std::vector<ir::Type> leaves;
     ir::FunctionPtr function; ///< leaves.., captures.. -> results..
     Arrays captures;
@@ -42,8 +43,10 @@ void append(std::string& key, const void* data, std::size_t bytes) { key.append(
 /// Key of a call: static leaves, then dtype, rank and extents of each array.
 void signature(std::string& key, const JitArguments& arguments, const Location& at) {
     key.assign(arguments.key());
-    for (const Array* x : arguments.leaves()) {
-        const ArrayNode& n = node_of(*x, "jit", at);
+    for (std::size_t i = 0; i < arguments.leaves().size(); ++i) {
+        const Array* x = arguments.leaves()[i];
+        if (!x->defined()) fail("jit", "array " + std::to_string(i) + " of the arguments is empty (default-made); assign one first", at);
+        const ArrayNode& n = node(*x);
         const Shape& shape = n.shape();
         const auto head = static_cast<std::uint32_t>(n.dtype().code()) | static_cast<std::uint32_t>(shape.rank()) << 8;
         append(key, &head, sizeof head);
@@ -59,7 +62,9 @@ std::string describe_change(const Entry& before, const Entry& now) {
         if (!(before.leaves[i] == now.leaves[i]))
             text += (text.empty() ? "" : "; ") + std::string("array ") + std::to_string(i) + " of the arguments is " + now.leaves[i].str() +
                     " instead of " + before.leaves[i].str();
-    return text.empty() ? "a static value (number, enum, string, size of a container) changed" : text;
+    if (std::string_view(before.key).substr(0, before.static_bytes) != std::string_view(now.key).substr(0, now.static_bytes))
+        text += std::string(text.empty() ? "" : "; ") + "a static value (number, enum, string, size of a container) changed";
+    return text.empty() ? "the same signature was dropped from the cache meanwhile" : text;
 }
 
 } // namespace
@@ -72,6 +77,7 @@ JitArguments::JitArguments(const void* types) {
     append(key_, static_cast<const void*>(&types), sizeof types);
 }
 void JitArguments::add(TreeRef tree, bool gives) {
+    ++count_;
     gives_ = gives;
     tree.visit(tree.tree, *this);
 }
@@ -105,10 +111,9 @@ public:
     void add(const Ref<Entry>& entry, bool keep) {
         std::lock_guard lock(mutex_);
         ++traced_;
-        before_ = last_;
+        before_ = entries_.empty() ? Ref<Entry>() : entries_.front(); // the call before
         newest_ = keep ? entry : Ref<Entry>();
         if (!keep) return;
-        last_ = entry;
         entries_.push_front(entry);
         by_key_.erase(entry->key); // of two racing tracings the later one stays
         by_key_.emplace(entry->key, entries_.begin());
@@ -133,7 +138,6 @@ private:
     std::mutex mutex_;
     std::list<Ref<Entry>> entries_;
     std::unordered_map<std::string_view, std::list<Ref<Entry>>::iterator> by_key_; ///< views into the entries' keys
-    Ref<Entry> last_;                                                              ///< the newest that is kept
     Ref<Entry> before_, newest_; ///< what the latest tracing is compared with, and its own; none where it served one call
     std::uint64_t traced_ = 0;
 };
@@ -148,6 +152,11 @@ namespace {
 Ref<Entry> trace(JitCache& cache, const JitArguments& given, TraceFunction function, std::string_view key, const Location& at) {
     Ref<Entry> entry = make_ref<Entry>();
     entry->key = key;
+    entry->static_bytes = given.key().size();
+    for (int i : cache.options().donate)
+        if (i >= given.count())
+            fail("jit", "donate: argument " + std::to_string(i) + " of a function of " + std::to_string(given.count()) + ", counted from 0",
+                 at);
     auto staging = make_ref<StagingTrace>("jit");
     Arrays leaves, results;
     std::unique_ptr<Prototype> prototype;

@@ -169,8 +169,9 @@ std::int64_t scan_length(const Arrays& xs, std::int64_t length, const Location& 
             fail("scan", "array " + std::to_string(i) + " of xs is " + n.type().str() + ", expected a leading axis to go along", location);
         if (length >= 0 && n.shape()[0] != length)
             fail("scan",
-                 "leading axes of extents " + std::to_string(length) + " and " + std::to_string(n.shape()[0]) + " (array " +
-                     std::to_string(i) + " of xs, " + n.type().str() + ")",
+                 (i == 0 ? "the option length is " + std::to_string(length) + ", the leading axis "
+                         : "leading axes of extents " + std::to_string(length) + " and ") +
+                     std::to_string(n.shape()[0]) + " (array " + std::to_string(i) + " of xs, " + n.type().str() + "), expected equal ones",
                  location);
         length = n.shape()[0];
     }

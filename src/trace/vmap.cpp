@@ -18,7 +18,10 @@ Array to_front(const Array& x, int axis, std::size_t position, std::int64_t& siz
     const int from = axis < 0 ? axis + rank : axis;
     const std::string which = "array " + std::to_string(position) + " of the arguments, " + made_at(n);
     if (from < 0 || from >= rank)
-        fail("vmap", "in_axes: axis " + std::to_string(axis) + " is out of range for " + which + ", of rank " + std::to_string(rank), at);
+        fail("vmap",
+             "in_axes: axis " + std::to_string(axis) + " is out of range for " + which + ", of rank " + std::to_string(rank) +
+                 "; `unmapped` stands for what all examples share",
+             at);
     const std::int64_t extent = n.shape()[static_cast<std::size_t>(from)];
     if (size >= 0 && extent != size)
         fail("vmap",

@@ -217,6 +217,10 @@ TEST(Printing, LikeNumPy) {
     std::ostringstream out;
     out << st::array({3, 5}) << "x";
     EXPECT_EQ(out.str(), "i32[2] cpu\n[3 5]\nx");
+    out.str("");
+    const Array x = st::zeros({2, 3}, st::f32);
+    out << x.shape() << ' ' << x.dtype() << ' ' << x.device();
+    EXPECT_EQ(out.str(), "[2,3] f32 cpu");
 }
 
 TEST(Files, Npy) {

@@ -1,5 +1,5 @@
 // `max` reduces over an axis; the elementwise one is `maximum`.
-// expect: invalid initialization of reference|no matching function|could not convert|constraints not satisfied|deleted
+// expect first: use of deleted function|call to deleted function
 #include <stithy/stithy.hpp>
 
 int main() {

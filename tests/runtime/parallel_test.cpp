@@ -1,12 +1,15 @@
 #include "runtime/parallel.hpp"
 
 #include "runtime/float_mode.hpp"
+#include "runtime/threads.hpp"
 
 #include <atomic>
+#include <cstdlib>
 #include <gtest/gtest.h>
 #include <limits>
 #include <mutex>
 #include <set>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -91,7 +94,8 @@ TEST(ParallelFor, MoreChunksThanCanBeCounted) {
               0);
     EXPECT_FALSE(odd);
     EXPECT_TRUE(std::all_of(seen.begin(), seen.end(), [](const auto& n) { return n == 1; }));
-    const auto status = parallel_for(size, 1, [](std::int64_t begin, std::int64_t) -> std::int32_t { return begin >= 400000 ? static_cast<std::int32_t>(begin) : 0; });
+    const auto status = parallel_for(
+        size, 1, [](std::int64_t begin, std::int64_t) -> std::int32_t { return begin >= 400000 ? static_cast<std::int32_t>(begin) : 0; });
     EXPECT_EQ(status, 400000);
 }
 
@@ -155,6 +159,26 @@ TEST(ParallelFor, LimitsAreScopesOfAThread) {
         std::thread([] { EXPECT_EQ(current_thread_limit(), 0); }).join();
     }
     EXPECT_EQ(thread_count(), machine_threads());
+}
+
+TEST(Processors, TheEnvironmentLimitsThem) {
+    const char* before = std::getenv("STITHY_THREADS");
+    const std::string kept = before ? before : "";
+    unsetenv("STITHY_THREADS");
+    const int all = count_processors();
+    setenv("STITHY_THREADS", "1", 1);
+    EXPECT_EQ(count_processors(), 1);
+    for (const char* wrong : {"abc", "2x", "0", "-3"}) {
+        setenv("STITHY_THREADS", wrong, 1);
+        testing::internal::CaptureStderr();
+        EXPECT_EQ(count_processors(), all) << wrong;
+        const std::string said = testing::internal::GetCapturedStderr();
+        EXPECT_NE(said.find("STITHY_THREADS is '" + std::string(wrong) + "', expected a number from 1"), std::string::npos) << said;
+    }
+    if (before)
+        setenv("STITHY_THREADS", kept.c_str(), 1);
+    else
+        unsetenv("STITHY_THREADS");
 }
 
 TEST(FloatMode, SubnormalsAreKeptInsideTheScope) {

@@ -3,6 +3,7 @@
 
 #include <stithy/stithy.hpp>
 
+#include <array>
 #include <map>
 #include <optional>
 #include <thread>
@@ -53,6 +54,41 @@ TEST(Jit, NumbersAreTracedWhereArraysAreTaken) {
     EXPECT_EQ(traces() - before, 3u);
 }
 
+/// Numbers beside static ones, in every place and number.
+TEST(Jit, NumbersBesideStaticOnes) {
+    EXPECT_EQ(value(st::jit([](Array x, Array y, int n) { return x * y + n; })(2.0, 4.0, 3)), 11);
+    EXPECT_EQ(value(st::jit([](int n, Array x, Array y) { return x * y + n; })(3, 2.0, 4.0)), 11);
+    EXPECT_EQ(value(st::jit([](Array x, bool up, Array y, double n) { return up ? x * y + n : y; })(2.0, true, 4.0, 3.0)), 11);
+    EXPECT_EQ(value(st::jit([](Settings s, Array x, Array y, int n) { return s.offset * x * y + n; })(
+                  Settings{Mode::plus, 1, "", Array(1.0)}, 2.0, 4.0, 3)),
+              11);
+    EXPECT_EQ(
+        value(st::jit([](Array x, std::pair<Array, Array> p, int n) { return x * p.first + p.second + n; })(2.0, std::pair{4.0, 1.0}, 2)),
+        11);
+    EXPECT_EQ(value(st::jit([](auto x, auto y, int n) { return st::square(x) * y + n; })(2.0, 2.0, 3)), 11);
+    EXPECT_EQ(value(st::grad([](Array x, Array y, int n) { return x * y * n; })(2.0, 4.0, 3)), 12);
+    auto f = st::jit([](Array x, Array y, int n) { return x * y + n; });
+    const auto before = traces();
+    f(1.0, 2.0, 3);
+    f(3.0, 4.0, 3);
+    EXPECT_EQ(traces() - before, 1u);
+    f(3.0, 4.0, 5);
+    EXPECT_EQ(traces() - before, 2u);
+}
+
+TEST(Jit, ContainersOfNumbersAreTraced) {
+    const auto check = [] {
+        EXPECT_EQ(value(st::jit([](std::vector<Array> v) { return v[0] + v[2]; })(std::vector<double>{1.0, 2.0, 3.0})), 4);
+        EXPECT_EQ(value(st::jit([](std::array<Array, 2> v) { return v[1]; })(std::array<double, 2>{1.0, 5.0})), 5);
+        EXPECT_EQ(value(st::jit([](std::map<std::string, Array> m) { return m.at("a"); })(std::map<std::string, double>{{"a", 4.0}})), 4);
+        EXPECT_EQ(value(st::jit([](std::optional<Array> x) { return *x; })(std::optional<double>(2.0))), 2);
+        EXPECT_EQ(value(st::jit([](std::pair<Array, Array> p) { return p.first - p.second; })(std::pair{3.0, 1.0})), 2);
+    };
+    check();
+    const st::disable_jit off;
+    check();
+}
+
 TEST(Jit, StaticsArePartOfTheSignature) {
     auto f = st::jit([](Array x, const Settings& s) {
         for (int k = 0; k < s.repeats; ++k) x = s.mode == Mode::plus ? x + s.offset : x - s.offset;
@@ -71,6 +107,21 @@ TEST(Jit, Explains) {
     expect_parts(f.explain(), {"once"});
     f(st::ones({3}), Array(1.0));
     expect_parts(f.explain(), {"array 0", "f64[3]", "f64[2]"});
+    auto g = st::jit([](Array x, int n) { return x * n; });
+    g(st::ones({3}), 1);
+    g(st::ones({4}), 1);
+    g(st::ones({3}), 1); // known
+    g(st::ones({3}), 2);
+    EXPECT_EQ(g.explain(), "traced 3 times; last since a static value (number, enum, string, size of a container) changed");
+    g(st::ones({5}), 1);
+    expect_parts(g.explain(), {"4 times", "array 0", "f64[5] instead of f64[3]", "static value"});
+}
+
+TEST(Jit, RefusesWhatIsNotThere) {
+    expect_parts(message([] { st::jit([](Array x) { return x; }, {.donate = {3}})(Array(1.0)); }),
+                 {"donate: argument 3 of a function of 1", "jit_test.cpp"});
+    expect_parts(message([] { st::jit([](Array x, Settings s) { return x + s.offset; })(Array(1.0), Settings{}); }),
+                 {"jit: array 1 of the arguments is empty", "jit_test.cpp"});
 }
 
 TEST(Jit, TreesInAndOut) {
