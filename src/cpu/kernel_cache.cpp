@@ -43,7 +43,7 @@ std::string key_of(const plan::Nest& nest) {
 /// The same without making the text.
 bool is_key_of(std::string_view key, const plan::Nest& nest) {
     const std::size_t bytes = nest.code.size() * sizeof(plan::Instruction);
-    if (key.size() < bytes || std::memcmp(key.data(), nest.code.data(), bytes) != 0) return false;
+    if (key.size() < bytes || (bytes != 0 && std::memcmp(key.data(), nest.code.data(), bytes) != 0)) return false;
     key.remove_prefix(bytes);
     for (const std::string& symbol : nest.symbols) {
         if (key.size() <= symbol.size() || key[0] != '\n' || key.substr(1, symbol.size()) != symbol) return false;
