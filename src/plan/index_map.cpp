@@ -86,7 +86,14 @@ Divided divided(MapTable& table, const AxisIndex& index, std::int64_t number, co
 IndexMap reshaped(MapTable& table, const IndexMap& map, const Shape& from, const Shape& to, const PoolVector<std::int64_t>& extents) {
     IndexMap result;
     result.axes.resize(to.rank());
-    if (from.elements() == 0) return result;
+    if (from.elements() == 0) {
+        // No element is ever read, but each index depends on what the given ones do: a load at a constant index would be moved out of the
+        // loop that makes no step, and read memory that is not there.
+        AxisIndex all;
+        for (const AxisIndex& axis : map.axes) all = sum(table, all, axis);
+        for (AxisIndex& axis : result.axes) axis = all;
+        return result;
+    }
     std::size_t i = 0, j = 0;
     while (true) {
         while (i < from.rank() && from[i] == 1) ++i;
