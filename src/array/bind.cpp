@@ -27,6 +27,12 @@ void check_usable(const Array& x, const char* operation, const Location& locatio
         fail(operation, "a traced value (" + t->name() + ") was used from another thread than the one that traces", location);
 }
 
+void check_usable(const Array& x, std::size_t position, const char* what, const char* operation, const Location& location) {
+    if (!x.defined())
+        fail(operation, "array " + std::to_string(position) + " of " + what + " is empty (default-made); assign one first", location);
+    check_usable(x, operation, location);
+}
+
 Trace* join_trace(Trace* so_far, const Array& operand, const char* operation, const Location& location) {
     if (!operand.defined()) [[unlikely]]
         check_usable(operand, operation, location);

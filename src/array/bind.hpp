@@ -26,6 +26,8 @@ Trace* find_trace(std::span<const Array* const> operands, const char* operation,
 Trace* join_trace(Trace* so_far, const Array& operand, const char* operation, const Location& location);
 /// Error unless the value may be used here and now: defined, its trace alive, its thread this one.
 void check_usable(const Array& x, const char* operation, const Location& location);
+/// The same for array `position` of `what` ("the arguments", "the result"), which the message names.
+void check_usable(const Array& x, std::size_t position, const char* what, const char* operation, const Location& location);
 
 /// "f64[3] (made at file.cpp:12)", for messages; without the place where it is unknown.
 std::string made_at(const ArrayNode& node);

@@ -13,7 +13,7 @@ void check_like(const char* name, const char* what, const Arrays& given, std::sp
     if (given.size() != expected.size())
         fail(name, std::to_string(given.size()) + " arrays given as " + what + ", expected " + std::to_string(expected.size()), at);
     for (std::size_t i = 0; i < given.size(); ++i) {
-        check_usable(given[i], name, at);
+        check_usable(given[i], i, what[0] == 't' ? "the tangents" : "the cotangents", name, at);
         const ArrayNode& n = node(given[i]);
         if (!(n.type() == expected[i]))
             fail(name, std::string(what) + " " + std::to_string(i) + " is " + made_at(n) + ", expected " + expected[i].str(), at);
@@ -22,7 +22,7 @@ void check_like(const char* name, const char* what, const Arrays& given, std::sp
 
 void check_inputs(const char* name, const std::vector<Array>& inputs, const Location& at) {
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        check_usable(inputs[i], name, at);
+        check_usable(inputs[i], i, "the differentiated arguments", name, at);
         const ArrayNode& n = node(inputs[i]);
         if (!n.dtype().is_floating())
             fail(name,
@@ -75,7 +75,7 @@ Arrays recorded(const char* name, const Arrays& inputs, ArraysFunction f, Linear
         for (const Array& x : inputs) given.push_back(trace->input(x, node(x).location()));
         outputs = f(given);
         for (std::size_t i = 0; i < outputs.size(); ++i) {
-            check_usable(outputs[i], name, at);
+            check_usable(outputs[i], i, "the result", name, at);
             if (i < differentiated) active.push_back(outputs[i]);
         }
     }
@@ -121,7 +121,7 @@ std::vector<Array> push_forward(const char* name, const std::vector<Array>& inpu
         Arrays given;
         for (std::size_t i = 0; i < inputs.size(); ++i) given.push_back(trace->input(inputs[i], tangents[i], node(inputs[i]).location()));
         outputs = f(given);
-        for (const Array& x : outputs) check_usable(x, name, location);
+        for (std::size_t i = 0; i < outputs.size(); ++i) check_usable(outputs[i], i, "the result", name, location);
     }
     const std::size_t n = outputs.size();
     for (std::size_t i = 0; i < n; ++i) outputs.push_back(trace->tangent(outputs[i]));

@@ -45,7 +45,8 @@ void signature(std::string& key, const JitArguments& arguments, const Location& 
     key.assign(arguments.key());
     for (std::size_t i = 0; i < arguments.leaves().size(); ++i) {
         const Array* x = arguments.leaves()[i];
-        if (!x->defined()) fail("jit", "array " + std::to_string(i) + " of the arguments is empty (default-made); assign one first", at);
+        if (!x->defined()) [[unlikely]]
+            check_usable(*x, i, "the arguments", "jit", at);
         const ArrayNode& n = node(*x);
         const Shape& shape = n.shape();
         const auto head = static_cast<std::uint32_t>(n.dtype().code()) | static_cast<std::uint32_t>(shape.rank()) << 8;
@@ -167,7 +168,7 @@ Ref<Entry> trace(JitCache& cache, const JitArguments& given, TraceFunction funct
             leaves.push_back(staging->parameter(entry->leaves.back(), at));
         }
         results = function(leaves, prototype);
-        for (const Array& x : results) check_usable(x, "jit", at);
+        for (std::size_t i = 0; i < results.size(); ++i) check_usable(results[i], i, "the result", "jit", at);
         staging->take_results(results);
         entry->function = staging->finish(results);
     }

@@ -25,9 +25,12 @@ struct Body {
     Arrays results;
 };
 
-std::vector<ir::Type> types_of(const Arrays& arrays, const char* name, const Location& location) {
+std::vector<ir::Type> types_of(const Arrays& arrays, const char* what, const char* name, const Location& location) {
     std::vector<ir::Type> types;
-    for (const Array& x : arrays) types.push_back(node_of(x, name, location).type());
+    for (std::size_t i = 0; i < arrays.size(); ++i) {
+        if (!arrays[i].defined()) check_usable(arrays[i], i, what, name, location);
+        types.push_back(node(arrays[i]).type());
+    }
     return types;
 }
 
@@ -38,7 +41,7 @@ Body trace_body(const char* name, std::span<const ir::Type> parameters, const Lo
     Arrays in;
     for (const ir::Type& t : parameters) in.push_back(body.trace->parameter(t, location));
     body.results = f(in);
-    for (const Array& x : body.results) check_usable(x, name, location);
+    for (std::size_t i = 0; i < body.results.size(); ++i) check_usable(body.results[i], i, "what the body returns", name, location);
     body.trace->take_results(body.results);
     return body;
 }
@@ -105,7 +108,7 @@ Arrays run_fori(const Bound& lower, const Bound& upper, const Arrays& carries, F
     const DType dtype = promote(lower.dtype(), upper.dtype());
     if (!dtype.is_integer()) fail("fori_loop", "bounds of dtype " + std::string(dtype.name()) + ", expected integers", location);
     if (steps_can_run()) return step_through(lower, upper, dtype, carries, body);
-    const std::vector<ir::Type> types = types_of(carries, "fori_loop", location);
+    const std::vector<ir::Type> types = types_of(carries, "the carry", "fori_loop", location);
     const bool zero_based = lower.is_number() && lower.value() == 0;
     const Array start = zero_based ? Array() : as_bound(lower, dtype);
     std::vector<ir::Type> parameters{ir::Type(i64, Shape{})};
@@ -144,7 +147,7 @@ Arrays run_while(const Arrays& carries, FunctionRef<Array(const Arrays&)> condit
         while (condition(now).item<bool>(location)) now = body(now);
         return now;
     }
-    const std::vector<ir::Type> types = types_of(carries, "while_loop", location);
+    const std::vector<ir::Type> types = types_of(carries, "the carry", "while_loop", location);
     const Body test = trace_body("while_loop", types, location, [&](const Arrays& in) { return Arrays{condition(in)}; });
     const ArrayNode& predicate = node(test.results[0]);
     if (predicate.shape().rank() != 0 || !predicate.dtype().is_bool())
@@ -164,7 +167,8 @@ namespace {
 
 std::int64_t scan_length(const Arrays& xs, std::int64_t length, const Location& location) {
     for (std::size_t i = 0; i < xs.size(); ++i) {
-        const ArrayNode& n = node_of(xs[i], "scan", location);
+        check_usable(xs[i], i, "xs", "scan", location);
+        const ArrayNode& n = node(xs[i]);
         if (n.shape().rank() == 0)
             fail("scan", "array " + std::to_string(i) + " of xs is " + n.type().str() + ", expected a leading axis to go along", location);
         if (length >= 0 && n.shape()[0] != length)
@@ -184,7 +188,7 @@ std::int64_t scan_length(const Arrays& xs, std::int64_t length, const Location& 
 Arrays run_scan(const Arrays& carries, const Arrays& xs, std::int64_t given_length, bool reverse,
                 FunctionRef<Arrays(const Arrays&, const Arrays&)> body, const std::source_location& location) {
     const std::int64_t length = scan_length(xs, given_length, location);
-    const std::vector<ir::Type> types = types_of(carries, "scan", location);
+    const std::vector<ir::Type> types = types_of(carries, "the carry", "scan", location);
     std::vector<ir::Type> parameters{ir::Type(i64, Shape{})};
     parameters.insert(parameters.end(), types.begin(), types.end());
     for (const Array& x : xs) {
@@ -259,14 +263,14 @@ Arrays run_branches(const Operand& index, bool is_predicate, std::size_t count, 
         const std::uint64_t bits = read_element(index.array().handle(), n.dtype(), name, location);
         return branch(chosen(ir::Literal::splat_bits(n.type(), bits)), arguments);
     }
-    const std::vector<ir::Type> types = types_of(arguments, name, location);
+    const std::vector<ir::Type> types = types_of(arguments, "the arguments", name, location);
     std::vector<Body> bodies;
     bodies.reserve(count);
     for (std::size_t k = 0; k < count; ++k)
         bodies.push_back(trace_body(name, types, location, [&](const Arrays& in) { return branch(k, in); }));
-    const std::vector<ir::Type> first = types_of(bodies[0].results, name, location);
+    const std::vector<ir::Type> first = types_of(bodies[0].results, "the result", name, location);
     for (std::size_t k = 0; k < count; ++k) {
-        const std::vector<ir::Type> mine = types_of(bodies[k].results, name, location);
+        const std::vector<ir::Type> mine = types_of(bodies[k].results, "the result", name, location);
         for (std::size_t r = 0; r < std::max(first.size(), mine.size()); ++r)
             if (r >= first.size() || r >= mine.size() || !(mine[r] == first[r]))
                 fail(name,

@@ -55,7 +55,7 @@ std::vector<Array> map_examples(const std::vector<Array>& inputs, const std::vec
     Arrays arguments;
     std::vector<bool> batched;
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        check_usable(inputs[i], "vmap", location);
+        check_usable(inputs[i], i, "the arguments", "vmap", location);
         batched.push_back(axes[i] != unmapped);
         arguments.push_back(batched[i] ? to_front(inputs[i], axes[i], i, size, location) : inputs[i]);
     }
@@ -76,7 +76,7 @@ std::vector<Array> map_examples(const std::vector<Array>& inputs, const std::vec
         }
         const Arrays results = f(examples);
         for (std::size_t r = 0; r < results.size(); ++r) {
-            check_usable(results[r], "vmap", location);
+            check_usable(results[r], r, "the result", "vmap", location);
             check_out_axis(results[r], r, out_axis, location);
         }
         staging->take_results(results);

@@ -123,8 +123,12 @@ TEST(TraceErrors, StagedValuesHaveNoNumber) {
 
 TEST(TraceErrors, Loops) {
     const Array x(1.0), none;
-    expect_error_here([&] { return st::fori_loop(0, 3, [](Array, Array) { return Array(); }, x); }, {"fori_loop", "empty"});
-    expect_error_here([&] { return st::fori_loop(0, 3, [](Array, Array a) { return a; }, none); }, {"fori_loop", "empty"});
+    expect_error_here([&] { return st::fori_loop(0, 3, [](Array, Array) { return Array(); }, x); }, {"fori_loop", "array 0 of what the body returns is empty"});
+    expect_error_here([&] { return st::fori_loop(0, 3, [](Array, Array a) { return a; }, none); }, {"fori_loop", "array 0 of the carry is empty"});
+    expect_error_here([&] { return st::grad([](std::vector<Array> v) { return v[0]; })(std::vector<Array>{x, none}); }, {"grad", "array 1 of the differentiated arguments is empty"});
+    expect_error_here([&] { return st::vmap([](Array a, Array b) { return a * b; })(st::ones({2}), none); }, {"vmap", "array 1 of the arguments is empty"});
+    expect_error_here([&] { return st::jit([](Array a) { return std::pair{a, Array()}; })(x); }, {"jit", "array 1 of the result is empty"});
+    expect_error_here([&] { return st::scan([](Array c, std::pair<Array, Array> v) { return c + v.first; }, x, std::pair{st::ones({2}), none}); }, {"scan", "array 1 of xs is empty"});
     expect_error_here([&] { return st::fori_loop(x, 3, [](Array, Array a) { return a; }, x); }, {"fori_loop", "f64"});
     expect_error_here([&] { return st::fori_loop(0, 3, [](Array, Array a) { return a.astype(st::f32); }, x); }, {"fori_loop", "f32"});
     expect_error_here([&] { return st::while_loop([](Array a) { return a; }, identity, x); }, {"while_loop", "bool"});
