@@ -106,8 +106,10 @@ void add_operation(Key& key, const Operation& operation, std::uint64_t in_place)
     // Bodies of loops and branches are traced anew in each call, so their contents count; reducers are made once.
     const bool traced = transform::is_structured(operation.code) && operation.code != ir::OpCode::call;
     for (const ir::FunctionPtr& region : operation.regions)
-        if (traced) key.add(*region);
-        else key.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.get())));
+        if (traced)
+            key.add(*region);
+        else
+            key.add(static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(region.get())));
     if (operation.attr) key.add(*operation.attr);
 }
 

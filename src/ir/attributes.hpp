@@ -60,7 +60,8 @@ struct ScatterAttr {
     bool indices_are_sorted = false, unique_indices = false;
     bool operator==(const ScatterAttr&) const = default;
 };
-/// Operands of `while`: invariants, then carries. Both regions take all of them; the first gives the predicate, the second the next carries.
+/// Operands of `while`: invariants, then carries. Both regions take all of them; the first gives the predicate, the second the next
+/// carries.
 struct WhileAttr {
     std::int64_t invariants = 0;
     bool operator==(const WhileAttr&) const = default;
@@ -79,13 +80,13 @@ struct CallAttr {
 };
 struct CustomCallAttr {
     std::string target;
-    std::string backend_config;  ///< as written
+    std::string backend_config; ///< as written
     std::int64_t api_version = 1;
     bool operator==(const CustomCallAttr&) const = default;
 };
 
-using Attr = std::variant<std::monostate, ConstantAttr, DimAttr, DimsAttr, CompareAttr, SliceAttr, PadAttr, DotAttr, GatherAttr, ScatterAttr, WhileAttr,
-                          LoopAttr, CallAttr, CustomCallAttr>;
+using Attr = std::variant<std::monostate, ConstantAttr, DimAttr, DimsAttr, CompareAttr, SliceAttr, PadAttr, DotAttr, GatherAttr,
+                          ScatterAttr, WhileAttr, LoopAttr, CallAttr, CustomCallAttr>;
 /// Null means "no attributes".
 using AttrPtr = std::shared_ptr<const Attr>;
 

@@ -10,22 +10,89 @@ namespace stithy::ir {
 /// A new operation gets an entry here and in the name table of opcode.cpp, in the same order.
 enum class OpCode : std::uint8_t {
     // elementwise, one operand
-    abs, cbrt, ceil, convert, cosine, count_leading_zeros, exponential, exponential_minus_one, floor, is_finite, log, log_plus_one,
-    logistic, negate, not_, popcnt, round_nearest_afz, round_nearest_even, rsqrt, sign, sine, sqrt, tan, tanh,
+    abs,
+    cbrt,
+    ceil,
+    convert,
+    cosine,
+    count_leading_zeros,
+    exponential,
+    exponential_minus_one,
+    floor,
+    is_finite,
+    log,
+    log_plus_one,
+    logistic,
+    negate,
+    not_,
+    popcnt,
+    round_nearest_afz,
+    round_nearest_even,
+    rsqrt,
+    sign,
+    sine,
+    sqrt,
+    tan,
+    tanh,
     // elementwise, two operands
-    add, and_, atan2, compare, divide, maximum, minimum, multiply, or_, power, remainder, shift_left, shift_right_arithmetic,
-    shift_right_logical, subtract, xor_,
+    add,
+    and_,
+    atan2,
+    compare,
+    divide,
+    maximum,
+    minimum,
+    multiply,
+    or_,
+    power,
+    remainder,
+    shift_left,
+    shift_right_arithmetic,
+    shift_right_logical,
+    subtract,
+    xor_,
     // elementwise, three operands
-    select, clamp,
+    select,
+    clamp,
     // shape and indexing
-    constant, iota, bitcast_convert, broadcast_in_dim, reshape, transpose, slice, dynamic_slice, dynamic_update_slice, concatenate, pad,
-    reverse, gather, scatter,
+    constant,
+    iota,
+    bitcast_convert,
+    broadcast_in_dim,
+    reshape,
+    transpose,
+    slice,
+    dynamic_slice,
+    dynamic_update_slice,
+    concatenate,
+    pad,
+    reverse,
+    gather,
+    scatter,
     // contraction
-    reduce, dot_general,
+    reduce,
+    dot_general,
     // structure
-    while_, case_, if_, call, tuple, get_tuple_element, optimization_barrier, create_token, after_all, custom_call,
+    while_,
+    case_,
+    if_,
+    call,
+    tuple,
+    get_tuple_element,
+    optimization_barrier,
+    create_token,
+    after_all,
+    custom_call,
     // our own
-    loop, accumulator_zeros, accumulator_add, accumulator_add_at, accumulator_scatter_add, freeze, stack_empty, stack_push, stack_pop,
+    loop,
+    accumulator_zeros,
+    accumulator_add,
+    accumulator_add_at,
+    accumulator_scatter_add,
+    freeze,
+    stack_empty,
+    stack_push,
+    stack_pop,
 };
 
 inline constexpr std::size_t opcode_count = static_cast<std::size_t>(OpCode::stack_pop) + 1;
@@ -37,7 +104,8 @@ std::optional<OpCode> opcode_of(std::string_view name);
 
 constexpr bool is_unary_elementwise(OpCode c) { return c <= OpCode::tanh; }
 constexpr bool is_binary_elementwise(OpCode c) { return c >= OpCode::add && c <= OpCode::xor_; }
-/// One output element depends on the elements at the same place of operands of the same shape (select's predicate and clamp's bounds may be rank 0).
+/// One output element depends on the elements at the same place of operands of the same shape (select's predicate and clamp's bounds may be
+/// rank 0).
 constexpr bool is_elementwise(OpCode c) { return c <= OpCode::clamp; }
 
 } // namespace stithy::ir

@@ -3,7 +3,8 @@
 
 namespace stithy::ir {
 
-/// Positions of the groups of a `loop`: among its operands, its body's parameters, and its results (body results and results of the operation stand in the same order).
+/// Positions of the groups of a `loop`: among its operands, its body's parameters, and its results (body results and results of the
+/// operation stand in the same order).
 struct LoopLayout {
     explicit LoopLayout(const LoopAttr& a)
         : trip(a.length < 0 ? 1 : 0), invariants(static_cast<std::size_t>(a.invariants)), carries(static_cast<std::size_t>(a.carries)),

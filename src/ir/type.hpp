@@ -46,7 +46,8 @@ public:
 
     /// Short form for messages: "f64[2,3]", "accumulator f64[3]", "token".
     [[nodiscard]] std::string str() const;
-    /// StableHLO's form: "tensor<2x3xf64>", "!stablehlo.token", "!stithy.accumulator<2x3xf64>", "!stithy.stack<tensor<f64>, tensor<3xi32>>".
+    /// StableHLO's form: "tensor<2x3xf64>", "!stablehlo.token", "!stithy.accumulator<2x3xf64>", "!stithy.stack<tensor<f64>,
+    /// tensor<3xi32>>".
     [[nodiscard]] std::string text() const;
     friend bool operator==(const Type& a, const Type& b);
 

@@ -10,7 +10,8 @@ namespace {
 /// Checks that a region takes these types.
 void expect_parameters(const InferContext& c, const ir::Function& region, TypeRefs types, std::string_view what) {
     if (region.parameter_count() != types.size())
-        refuse(c, std::string(what) + " takes " + std::to_string(region.parameter_count()) + " values, expected " + std::to_string(types.size()));
+        refuse(c, std::string(what) + " takes " + std::to_string(region.parameter_count()) + " values, expected " +
+                      std::to_string(types.size()));
     for (std::size_t i = 0; i < types.size(); ++i)
         if (const Type& t = region.type(static_cast<ValueId>(i)); !(t == types[i]))
             refuse(c, std::string(what) + " takes " + t.str() + " as value " + std::to_string(i) + ", given " + types[i].str());
@@ -37,7 +38,8 @@ Types infer_while(const InferContext& c) {
     for (std::size_t i = 0; i < carries; ++i) {
         const Type& given = c.operands[invariants + i];
         if (!(result_type(*c.regions[1], i) == given))
-            refuse(c, "the body changes carried value " + std::to_string(i) + " from " + given.str() + " to " + result_type(*c.regions[1], i).str());
+            refuse(c, "the body changes carried value " + std::to_string(i) + " from " + given.str() + " to " +
+                          result_type(*c.regions[1], i).str());
         types.push_back(given);
     }
     return types;
@@ -58,7 +60,8 @@ Types infer_branches(const InferContext& c) {
         const ir::Function& branch = *c.regions[k];
         expect_parameters(c, branch, c.operands.slice(1, c.operands.size() - 1), "branch " + std::to_string(k));
         if (branch.results().size() != types.size())
-            refuse(c, "branch " + std::to_string(k) + " gives " + std::to_string(branch.results().size()) + " values, branch 0 gives " + std::to_string(types.size()));
+            refuse(c, "branch " + std::to_string(k) + " gives " + std::to_string(branch.results().size()) + " values, branch 0 gives " +
+                          std::to_string(types.size()));
         for (std::size_t r = 0; r < types.size(); ++r)
             if (!(result_type(branch, r) == types[r]))
                 refuse(c, "branch " + std::to_string(k) + " gives " + result_type(branch, r).str() + ", branch 0 gives " + types[r].str());
@@ -79,7 +82,8 @@ void expect_loop_parameter(const InferContext& c, const ir::LoopLayout& layout, 
     const Type &inside = c.regions[0]->type(static_cast<ValueId>(p)), &given = c.operands[layout.operand_of(p)];
     if (layout.is_x(p)) {
         if (!given.is_tensor() || !inside.is_tensor() || !(given == ir::stacked(inside, attr.length)))
-            refuse(c, "the body takes slices " + inside.str() + " of an input " + given.str() + " over " + std::to_string(attr.length) + " steps");
+            refuse(c, "the body takes slices " + inside.str() + " of an input " + given.str() + " over " + std::to_string(attr.length) +
+                          " steps");
     } else if (!(inside == given)) {
         refuse(c, "the body takes " + inside.str() + " where " + given.str() + " is given");
     }
@@ -90,7 +94,8 @@ Types infer_loop(const InferContext& c) {
     const auto& attr = c.get<ir::LoopAttr>();
     const ir::LoopLayout layout(attr);
     const ir::Function& body = *c.regions[0];
-    if (c.operands.size() != layout.operands() || body.parameter_count() != layout.parameters() || body.results().size() != layout.results())
+    if (c.operands.size() != layout.operands() || body.parameter_count() != layout.parameters() ||
+        body.results().size() != layout.results())
         refuse(c, "operands and body do not match the loop's groups");
     if (layout.trip && !(c.operands[0] == Type(i64, Shape{}))) refuse(c, "number of steps " + c.operands[0].str() + ", expected i64[]");
     if (attr.length < 0 && (layout.xs || layout.ys)) refuse(c, "a loop of unknown length neither takes slices nor stacks");
@@ -98,7 +103,8 @@ Types infer_loop(const InferContext& c) {
     for (std::size_t p = 1; p < layout.parameters(); ++p) expect_loop_parameter(c, layout, p);
     for (std::size_t i = 0; i < layout.carries + layout.accumulators; ++i)
         if (const Type& before = body.type(static_cast<ValueId>(layout.carry(i))); !(result_type(body, i) == before))
-            refuse(c, "the body changes carried value " + std::to_string(i) + " from " + before.str() + " to " + result_type(body, i).str());
+            refuse(c,
+                   "the body changes carried value " + std::to_string(i) + " from " + before.str() + " to " + result_type(body, i).str());
     Types types;
     for (std::size_t i = 0; i < layout.results(); ++i) {
         types.push_back(i < layout.y_result(0) ? result_type(body, i) : ir::stacked(result_type(body, i), attr.length));
@@ -136,7 +142,9 @@ Values jvp_tuple(const JvpContext& c) {
 Values transpose_tuple(const TransposeContext& c) {
     Values out;
     for (std::size_t i = 0; i < c.operands.size(); ++i)
-        out.push_back(c.linear[i] ? emit1(c.builder, OpCode::get_tuple_element, {c.cotangents[0]}, ir::make_attr(ir::DimAttr{static_cast<std::int64_t>(i)})) : Value());
+        out.push_back(c.linear[i] ? emit1(c.builder, OpCode::get_tuple_element, {c.cotangents[0]},
+                                          ir::make_attr(ir::DimAttr{static_cast<std::int64_t>(i)}))
+                                  : Value());
     return out;
 }
 

@@ -9,7 +9,8 @@ namespace stithy::ops {
 namespace {
 void expect_starts(const InferContext& c, std::size_t first, std::size_t rank) {
     if (c.operands.size() != first + rank)
-        refuse(c, std::to_string(c.operands.size() - first) + " start indices for " + c.operands[0].str() + ", expected " + std::to_string(rank));
+        refuse(c, std::to_string(c.operands.size() - first) + " start indices for " + c.operands[0].str() + ", expected " +
+                      std::to_string(rank));
     for (std::size_t i = first; i < c.operands.size(); ++i)
         if (c.operands[i].rank() != 0 || !c.operands[i].dtype().is_integer() || !(c.operands[i].dtype() == c.operands[first].dtype()))
             refuse(c, "start index " + c.operands[i].str() + ", expected integers of rank 0 and one dtype");

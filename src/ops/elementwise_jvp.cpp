@@ -70,8 +70,8 @@ Value power_slope(Value x, Value y, double p) {
     return p * power(x, full_like(x, p - 1.0));
 }
 
-/// d(x^p) = p x^(p-1) dx + log(x) x^p dp. The first is 0 at p == 0 for every x, 0 included, the second is 0 at x == 0. Both are masked before the
-/// operation that would make a NaN as well as after, so that further derivatives stay clean.
+/// d(x^p) = p x^(p-1) dx + log(x) x^p dp. The first is 0 at p == 0 for every x, 0 included, the second is 0 at x == 0. Both are masked
+/// before the operation that would make a NaN as well as after, so that further derivatives stay clean.
 Values jvp_power(const JvpContext& c) {
     const Value x = c.operands[0], p = c.operands[1], y = c.results[0];
     if (const auto known = c.tangents[1] ? std::nullopt : splat_of(p)) {

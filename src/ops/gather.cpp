@@ -29,9 +29,11 @@ Types infer_gather(const InferContext& c) {
     expect_axes(c, g.operand_batching_dims, x.rank(), "operand_batching_dims");
     expect_axes(c, g.start_indices_batching_dims, indices.rank(), "start_indices_batching_dims");
     if (g.operand_batching_dims.size() != g.start_indices_batching_dims.size())
-        refuse(c, "operand_batching_dims " + text_of(g.operand_batching_dims) + " and start_indices_batching_dims " + text_of(g.start_indices_batching_dims));
+        refuse(c, "operand_batching_dims " + text_of(g.operand_batching_dims) + " and start_indices_batching_dims " +
+                      text_of(g.start_indices_batching_dims));
     for (std::size_t i = 0; i < g.operand_batching_dims.size(); ++i)
-        if (x.shape()[static_cast<std::size_t>(g.operand_batching_dims[i])] != indices.shape()[static_cast<std::size_t>(g.start_indices_batching_dims[i])])
+        if (x.shape()[static_cast<std::size_t>(g.operand_batching_dims[i])] !=
+            indices.shape()[static_cast<std::size_t>(g.start_indices_batching_dims[i])])
             refuse(c, "batching dimensions of operand " + x.str() + " and indices " + indices.str() + " differ");
     Dims window;
     for (std::size_t i = 0; i < x.rank(); ++i) {
@@ -39,7 +41,8 @@ Types infer_gather(const InferContext& c) {
         const auto axis = static_cast<std::int64_t>(i);
         if (size < 0 || size > x.shape()[i]) refuse(c, "slice_sizes " + text_of(g.slice_sizes) + " do not fit into operand " + x.str());
         const bool gone = contains(g.collapsed_slice_dims, axis) || contains(g.operand_batching_dims, axis);
-        if (gone && size > 1) refuse(c, "slice_sizes " + text_of(g.slice_sizes) + ", expected at most 1 along collapsed and batching dimensions");
+        if (gone && size > 1)
+            refuse(c, "slice_sizes " + text_of(g.slice_sizes) + ", expected at most 1 along collapsed and batching dimensions");
         if (!gone) window.push_back(size);
     }
     if (window.size() != g.offset_dims.size())

@@ -1,4 +1,5 @@
-// Accumulators (write-only sums) and stacks: what reverse mode keeps. An accumulator's cotangent is a tensor; push and pop are each other's transposes.
+// Accumulators (write-only sums) and stacks: what reverse mode keeps. An accumulator's cotangent is a tensor; push and pop are each other's
+// transposes.
 #include "ops/build.hpp"
 #include "ops/check.hpp"
 #include "ops/families.hpp"
@@ -28,13 +29,16 @@ Types infer_add(const InferContext& c) {
 
 Types infer_add_at(const InferContext& c) {
     const Type& acc = accumulator_operand(c);
-    if (c.operands.size() != 2 + acc.rank()) refuse(c, std::to_string(c.operands.size()) + " operands, expected an update and one start for each axis of " + acc.str());
+    if (c.operands.size() != 2 + acc.rank())
+        refuse(c, std::to_string(c.operands.size()) + " operands, expected an update and one start for each axis of " + acc.str());
     const Type& update = c.operands[1];
-    if (!update.is_tensor() || !(update.dtype() == acc.dtype()) || update.rank() != acc.rank()) refuse(c, "adds " + update.str() + " to " + acc.str());
+    if (!update.is_tensor() || !(update.dtype() == acc.dtype()) || update.rank() != acc.rank())
+        refuse(c, "adds " + update.str() + " to " + acc.str());
     for (std::size_t i = 0; i < acc.rank(); ++i) {
         if (update.shape()[i] > acc.shape()[i]) refuse(c, "update " + update.str() + " does not fit into " + acc.str());
         const Type& start = c.operands[2 + i];
-        if (!start.is_tensor() || start.rank() != 0 || !start.dtype().is_integer()) refuse(c, "start " + start.str() + ", expected an integer of rank 0");
+        if (!start.is_tensor() || start.rank() != 0 || !start.dtype().is_integer())
+            refuse(c, "start " + start.str() + ", expected an integer of rank 0");
     }
     return {acc};
 }

@@ -24,9 +24,11 @@ Types infer_reduce(const InferContext& c) {
     for (std::size_t k = 0; k < n; ++k) {
         const Type &x = c.operands[k], &init = c.operands[n + k];
         if (!(x.shape() == c.operands[0].shape())) refuse(c, "inputs " + text_of(c.operands.slice(0, n)) + ", expected one shape");
-        if (init.rank() != 0 || !(init.dtype() == x.dtype())) refuse(c, "initial value " + init.str() + " for input " + x.str() + ", expected its dtype and rank 0");
+        if (init.rank() != 0 || !(init.dtype() == x.dtype()))
+            refuse(c, "initial value " + init.str() + " for input " + x.str() + ", expected its dtype and rank 0");
         const Type expected(x.dtype(), Shape{});
-        for (const Type& t : {c.regions[0]->type(static_cast<ValueId>(k)), c.regions[0]->type(static_cast<ValueId>(n + k)), c.regions[0]->type(c.regions[0]->results()[k])})
+        for (const Type& t : {c.regions[0]->type(static_cast<ValueId>(k)), c.regions[0]->type(static_cast<ValueId>(n + k)),
+                              c.regions[0]->type(c.regions[0]->results()[k])})
             if (!(t == expected)) refuse(c, "the region works on " + t.str() + ", expected " + expected.str());
         types.push_back(Type(x.dtype(), Shape(shape)));
     }
@@ -121,7 +123,8 @@ Values jvp_any_region(const JvpContext& c) {
     SmallVector<Value, 8> operands;
     for (std::size_t half = 0; half < 2; ++half) {
         for (std::size_t i = half * n; i < (half + 1) * n; ++i) operands.push_back(c.operands[i]);
-        for (std::size_t i = half * n; i < (half + 1) * n; ++i) operands.push_back(c.tangents[i] ? c.tangents[i] : zeros_like(c.operands[i]));
+        for (std::size_t i = half * n; i < (half + 1) * n; ++i)
+            operands.push_back(c.tangents[i] ? c.tangents[i] : zeros_like(c.operands[i]));
     }
     const Values both = emit(c.builder, OpCode::reduce, operands, c.op.attr, {dual_region(*c.op.regions[0])});
     Values out;
@@ -149,7 +152,9 @@ Values jvp_reduce(const JvpContext& c) {
 Values transpose_reduce(const TransposeContext& c) {
     const auto combine = combiner_of(*c.op.regions[0]);
     if (!combine || *combine != OpCode::add || c.operands.size() != 2)
-        fail("reduce", "a reduction with a region of its own differentiates forwards only (jvp, jacfwd); sums, products, minima and maxima differentiate in reverse",
+        fail("reduce",
+             "a reduction with a region of its own differentiates forwards only (jvp, jacfwd); sums, products, minima and maxima "
+             "differentiate in reverse",
              c.op.location);
     const Dims& axes = c.op.get<ir::DimsAttr>().dims;
     const Value ct = c.cotangents[0];
@@ -179,7 +184,8 @@ Values batch_reduce(const BatchContext& c) {
         return emit(c.builder, OpCode::reduce, operands, ir::make_attr(ir::DimsAttr{axes}), c.op.regions);
     }
     const auto combine = combiner_of(*c.op.regions[0]);
-    if (!combine || n != 1) fail("reduce", "vmap of a reduction with a region of its own needs initial values that are not batched", c.op.location);
+    if (!combine || n != 1)
+        fail("reduce", "vmap of a reduction with a region of its own needs initial values that are not batched", c.op.location);
     const Value reduced = reduce(*combine, operands[0], axes);
     return {binary(*combine, broadcast_in_dim(c.operands[1], reduced.shape(), Dims(1, 0)), reduced)};
 }

@@ -9,7 +9,8 @@ FunctionPtr dual_region(const ir::Function& region) {
     const std::size_t n = region.parameter_count() / 2;
     std::vector<Value> primal(region.value_count()), tangent(region.value_count());
     for (std::size_t half = 0; half < 2; ++half) {
-        for (std::size_t i = half * n; i < (half + 1) * n; ++i) primal[i] = Value(builder, builder.parameter(region.type(static_cast<ValueId>(i))));
+        for (std::size_t i = half * n; i < (half + 1) * n; ++i)
+            primal[i] = Value(builder, builder.parameter(region.type(static_cast<ValueId>(i))));
         for (std::size_t i = half * n; i < (half + 1) * n; ++i) {
             const Type& t = region.type(static_cast<ValueId>(i));
             const Value v(builder, builder.parameter(t));

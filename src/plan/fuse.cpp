@@ -129,7 +129,8 @@ void Fuser::visit(std::size_t i) {
     case OpCode::freeze: return visit_alias(op, 0, op.operands[0]);
     case OpCode::get_tuple_element: {
         const std::int32_t made = f_.defining_op()[op.operands[0]];
-        if (made < 0 || f_.ops()[static_cast<std::size_t>(made)].code != OpCode::tuple) fail("get_tuple_element", "tuples as arguments are not supported", op.location);
+        if (made < 0 || f_.ops()[static_cast<std::size_t>(made)].code != OpCode::tuple)
+            fail("get_tuple_element", "tuples as arguments are not supported", op.location);
         return visit_alias(op, 0, f_.ops()[static_cast<std::size_t>(made)].operands[static_cast<std::size_t>(op.get<ir::DimAttr>().dim)]);
     }
     case OpCode::tuple:
@@ -236,7 +237,8 @@ bool Fuser::compute_at_uses(const ir::Op& op, ValueId v) {
         if (!cheap && !(one_group && cost * count <= 8 && !many_copies)) return false;
     }
     const bool copied = count > 1 && cost > 0;
-    for (NodeId n = head_[v]; n != no_node; n = node(n).next) expand(n, copied || (cost > 0 && evaluations(group(node(n).group), node(n).map) > elements));
+    for (NodeId n = head_[v]; n != no_node; n = node(n).next)
+        expand(n, copied || (cost > 0 && evaluations(group(node(n).group), node(n).map) > elements));
     return true;
 }
 
@@ -300,7 +302,8 @@ bool Fuser::storable(GroupId id, ValueId v, MapId map) {
 
 bool Fuser::can_join(GroupId id, ValueId v) const {
     const Group& g = out_.groups[id];
-    if (g.kind != Group::Kind::loops || g.arithmetic >= group_limit || g.outputs.size() >= 16 || g.outputs.empty() || g.outputs[0].part) return false;
+    if (g.kind != Group::Kind::loops || g.arithmetic >= group_limit || g.outputs.size() >= 16 || g.outputs.empty() || g.outputs[0].part)
+        return false;
     for (NodeId n = head_[v]; n != no_node; n = out_.nodes[n].next)
         if (out_.nodes[n].group == id) return false;
     const Shape& s = shape(v);

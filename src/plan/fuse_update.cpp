@@ -45,8 +45,9 @@ void Fuser::visit_concatenate(std::size_t i) {
     const ir::Op& op = f_.ops()[i];
     const ValueId v = op.result();
     const NodeId only = head_[v];
-    if (!memory_[v] && only != no_node && node(only).next == no_node && op.operands.size() <= 4 && group(node(only).group).arithmetic < group_limit &&
-        !overwritten_for(op, node(only).group) && evaluations(group(node(only).group), node(only).map) <= shape(v).elements()) {
+    if (!memory_[v] && only != no_node && node(only).next == no_node && op.operands.size() <= 4 &&
+        group(node(only).group).arithmetic < group_limit && !overwritten_for(op, node(only).group) &&
+        evaluations(group(node(only).group), node(only).map) <= shape(v).elements()) {
         return expand(only, false);
     }
     out_.stored[v] = true;
@@ -97,8 +98,10 @@ std::int32_t origin(const ir::Function& region, ValueId v) {
     while (v >= region.parameter_count()) {
         const ir::Op& op = region.ops()[static_cast<std::size_t>(region.defining_op()[v])];
         std::int32_t k = -1;
-        if (op.code == OpCode::dynamic_update_slice || op.code == OpCode::accumulator_add_at || op.code == OpCode::accumulator_add) k = 0;
-        else k = base_operand(op, v - op.first_result);
+        if (op.code == OpCode::dynamic_update_slice || op.code == OpCode::accumulator_add_at || op.code == OpCode::accumulator_add)
+            k = 0;
+        else
+            k = base_operand(op, v - op.first_result);
         if (k < 0) return -1;
         v = op.operands[static_cast<std::size_t>(k)];
     }

@@ -34,7 +34,8 @@ std::string step_text(const Plan& plan, const Step& s) {
 } // namespace
 
 std::string print(const Plan& plan) {
-    std::string text = fmt::format("plan {}: {} steps, arena {} bytes, estimate {:.2f} us\n", plan.name, plan.steps.size(), plan.arena_bytes, plan.estimate_us);
+    std::string text = fmt::format("plan {}: {} steps, arena {} bytes, estimate {:.2f} us\n", plan.name, plan.steps.size(),
+                                   plan.arena_bytes, plan.estimate_us);
     for (std::size_t i = 0; i < plan.inputs.size(); ++i) text += fmt::format("  input {}: {}\n", i, plan.inputs[i].str());
     for (std::size_t r = 0; r < plan.results.size(); ++r) {
         static constexpr const char* kinds[] = {"made", "input", "result", "constant"};

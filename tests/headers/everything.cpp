@@ -46,6 +46,6 @@ int main() {
     const Array stopped = st::while_loop([](Array s) { return st::sum(s) < 100.0; }, [](Array s) { return s * 2.0; }, x);
     const auto [out, tangent] = st::jvp([](Array a) { return st::sin(a); }, std::tuple{x}, std::tuple{x});
     const auto [result, pullback] = st::vjp([](Array a) { return st::cos(a); }, x);
-    return static_cast<int>(values.size() + gradient.layers.size()) + (looped.rank() + last.rank() + stacked.rank() + stopped.rank() +
-                            out.rank() + tangent.rank() + result.rank() + value.rank());
+    return static_cast<int>(values.size() + gradient.layers.size()) +
+           (looped.rank() + last.rank() + stacked.rank() + stopped.rank() + out.rank() + tangent.rank() + result.rank() + value.rank());
 }

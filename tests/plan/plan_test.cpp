@@ -56,7 +56,8 @@ TEST(Plan, CodeDoesNotDependOnExtentsOrLiterals) {
     const auto with = [](std::int64_t n, std::int64_t m, double step) {
         return plan_of({Type(f64, {n, m}), Type(f64, {m})}, [&](ir::Builder&, const Values& x) {
             const Value y = softmax(x[0] * step) + ops::broadcast_in_dim(x[1], x[0].shape(), dims({1}));
-            return Values{y, ops::reduce_sum(y, dims({0})), ops::slice(y, dims({1, 0}), dims({n, m - 1})), ops::dot_general(y, y, {{}, {}, dims({1}), dims({1})})};
+            return Values{y, ops::reduce_sum(y, dims({0})), ops::slice(y, dims({1, 0}), dims({n, m - 1})),
+                          ops::dot_general(y, y, {{}, {}, dims({1}), dims({1})})};
         });
     };
     const Plan a = with(50, 60, 0.3), b = with(80, 45, 0.7), c = with(60, 60, 0.5);
@@ -84,10 +85,12 @@ TEST(Plan, ViewsCostNothing) {
 }
 
 TEST(Plan, DyingInputsMayBecomeResults) {
-    const Plan p = plan_of({Type(f64, {64}), Type(f64, {64})}, [](ir::Builder&, const Values& x) { return Values{x[0] * 2.0 + x[1], x[1] - 1.0}; });
+    const Plan p =
+        plan_of({Type(f64, {64}), Type(f64, {64})}, [](ir::Builder&, const Values& x) { return Values{x[0] * 2.0 + x[1], x[1] - 1.0}; });
     ASSERT_EQ(p.donations.size(), 2u) << print(p);
     // The input is read at other places than the result is written: no.
-    const Plan q = plan_of({Type(f64, {8, 8})}, [](ir::Builder&, const Values& x) { return Values{ops::transpose(x[0], dims({1, 0})) * 2.0}; });
+    const Plan q =
+        plan_of({Type(f64, {8, 8})}, [](ir::Builder&, const Values& x) { return Values{ops::transpose(x[0], dims({1, 0})) * 2.0}; });
     EXPECT_TRUE(q.donations.empty()) << print(q);
     // A result that is the input itself keeps it.
     const Plan r = plan_of({Type(f64, {8})}, [](ir::Builder&, const Values& x) { return Values{x[0] + 1.0, x[0]}; });
@@ -153,7 +156,8 @@ TEST(Plan, ConstantsAreKeptOnce) {
 }
 
 TEST(Plan, EmptyArraysNeedNoSteps) {
-    const Plan p = plan_of({Type(f64, {0, 3})}, [](ir::Builder&, const Values& x) { return Values{ops::exp(x[0]), ops::reduce_sum(x[0], dims({1}))}; });
+    const Plan p = plan_of({Type(f64, {0, 3})},
+                           [](ir::Builder&, const Values& x) { return Values{ops::exp(x[0]), ops::reduce_sum(x[0], dims({1}))}; });
     EXPECT_TRUE(p.steps.empty()) << print(p);
 }
 

@@ -39,7 +39,8 @@ TEST(Structure, StaticValuesOfCarriesStay) {
         s.n = 7;
         return s;
     };
-    EXPECT_NE(message([&] { (void)st::while_loop([](Tagged s) { return s.a < 1.0; }, jumps, Tagged{Array(0.0), 0}); }).find("while_loop"), std::string::npos);
+    EXPECT_NE(message([&] { (void)st::while_loop([](Tagged s) { return s.a < 1.0; }, jumps, Tagged{Array(0.0), 0}); }).find("while_loop"),
+              std::string::npos);
 }
 
 TEST(Structure, CarriesThatGrowAreRefused) {
@@ -55,13 +56,15 @@ TEST(Structure, CarriesThatGrowAreRefused) {
     };
     EXPECT_NE(message([&] { (void)st::scan(bare, V{Array(1.0)}, st::arange(3.0)); }).find("scan"), std::string::npos);
     const auto renames = [](Array, std::map<std::string, Array> m) { return std::map<std::string, Array>{{"other", m.begin()->second}}; };
-    EXPECT_NE(message([&] { (void)st::fori_loop(0, 2, renames, std::map<std::string, Array>{{"x", Array(1.0)}}); }).find("fori_loop"), std::string::npos);
+    EXPECT_NE(message([&] { (void)st::fori_loop(0, 2, renames, std::map<std::string, Array>{{"x", Array(1.0)}}); }).find("fori_loop"),
+              std::string::npos);
 }
 
 TEST(Structure, BranchesAgreeInStaticValues) {
     auto f = st::jit([](Array p) { return st::cond(p > 0, [] { return Tagged{Array(1.0), 1}; }, [] { return Tagged{Array(2.0), 2}; }); });
     EXPECT_NE(message([&] { f(Array(1.0)); }).find("cond"), std::string::npos);
-    auto same = st::jit([](Array p) { return st::cond(p > 0, [] { return Tagged{Array(1.0), 3}; }, [] { return Tagged{Array(2.0), 3}; }); });
+    auto same =
+        st::jit([](Array p) { return st::cond(p > 0, [] { return Tagged{Array(1.0), 3}; }, [] { return Tagged{Array(2.0), 3}; }); });
     EXPECT_EQ(same(Array(-1.0)).a.item<double>(), 2);
     EXPECT_EQ(same(Array(-1.0)).n, 3);
 }
@@ -76,7 +79,9 @@ TEST(Structure, StaticNumbersPassThroughNestedTransformations) {
 TEST(Structure, CountedWhileDifferentiatesInsideJit) {
     auto w = [](Array x) {
         return st::while_loop([](std::pair<Array, Array> c) { return c.first < 5; },
-                              [&](std::pair<Array, Array> c) { return std::pair{c.first + 1, st::sin(c.second) * x}; }, std::pair{0, Array(0.5)}).second;
+                              [&](std::pair<Array, Array> c) { return std::pair{c.first + 1, st::sin(c.second) * x}; },
+                              std::pair{0, Array(0.5)})
+            .second;
     };
     const double eager = st::grad(w)(Array(0.9)).item<double>();
     EXPECT_NEAR(st::jit(st::grad(w))(Array(0.9)).item<double>(), eager, 1e-12);
